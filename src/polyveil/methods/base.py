@@ -1,0 +1,106 @@
+"""What a method is: it turns a coded table into classes that satisfy the models, blind to which models they are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Generic, Literal, TypeVar
+
+import numpy as np
+from pydantic import BaseModel, ConfigDict
+
+from polyveil.models import Attribute, Model
+from polyveil.policy.hierarchy import IntArray
+from polyveil.policy.schema import Privacy
+from polyveil.progress import SILENT, Progress
+from polyveil.table.coded import CodedTable
+
+Form = Literal["generalized", "anatomized", "sliced"]
+
+
+@dataclass(frozen=True, eq=False)
+class Slice:
+    """Sensitive attributes published together, and the group of each row (-1: suppressed in this slice)."""
+
+    attributes: tuple[str, ...]
+    group_of_row: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """One class per row, numbered from 0 without gaps; -1 is a suppressed row.
+
+    A sliced release also has one partition per slice. `found` holds what the method chose by itself, for example
+    the number of strata; it is reported and published, so it must say nothing about a person.
+    """
+
+    class_of_row: IntArray
+    slices: tuple[Slice, ...] = ()
+    found: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def classes(self) -> int:
+        return int(self.class_of_row.max(initial=-1)) + 1
+
+    @property
+    def suppressed(self) -> int:
+        return int(np.count_nonzero(self.class_of_row < 0))
+
+
+def partition_of(labels: IntArray, **found: Any) -> Partition:
+    """Number classes from 0 in order of first appearance, whatever labels the method used; negative is suppressed."""
+    kept = labels >= 0
+    class_of_row = np.full(len(labels), -1, dtype=np.int64)
+    _, class_of_row[kept] = np.unique(labels[kept], return_inverse=True)
+    return Partition(class_of_row, found=found)
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """All a method gets to see. `models` must hold in every class; `privacy` tells how many rows may be suppressed."""
+
+    table: CodedTable
+    models: tuple[Model, ...]
+    attributes: Mapping[str, Attribute]
+    privacy: Privacy
+    rng: np.random.Generator
+    progress: Progress = SILENT
+
+    @property
+    def k(self) -> int:
+        """The least class size asked for (1 where no k is asked)."""
+        return self.privacy.k or 1
+
+    @property
+    def suppressible(self) -> int:
+        """How many rows may be left out."""
+        return int(self.privacy.suppression_limit * self.table.rows + 1e-9)
+
+
+class Options(BaseModel):
+    """Base of a method's options: unknown ones are faults. Field descriptions feed help texts and forms."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+OptionsT = TypeVar("OptionsT", bound=Options)
+
+
+class Method(ABC, Generic[OptionsT]):
+    """A registered method. Class attributes describe it to people; `partition` does the work."""
+
+    name: ClassVar[str]
+    title: ClassVar[str]
+    paper: ClassVar[str]
+    guarantee: ClassVar[str]
+    cost: ClassVar[str]
+    forms: ClassVar[tuple[Form, ...]] = ("generalized", "anatomized")
+    options_type: ClassVar[type[Options]] = Options
+
+    def __init__(self, options: OptionsT) -> None:
+        self.options = options
+
+    @abstractmethod
+    def partition(self, task: Task) -> Partition:
+        """Classes that satisfy every model of the task; raises Unsatisfiable where that cannot be done."""

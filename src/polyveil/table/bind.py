@@ -1,0 +1,221 @@
+"""Binding: a policy meets a table. Every column is found, parsed and given its domain; all faults are reported at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from polyveil.errors import Fault, PolicyError
+from polyveil.policy.hierarchy import Hierarchy, HierarchyFault, IntArray, flat
+from polyveil.policy.rules import DateParts, File, HierarchyRule, Intervals, Mask, Order, Tree, number_label
+from polyveil.policy.schema import DEFAULT_LEVEL, Column, ColumnType, Distance, Policy
+from polyveil.table.domain import Domain, OrderedDomain, TreeDomain
+from polyveil.table.parse import (
+    as_text,
+    column_type,
+    days_since_epoch,
+    parse_dates,
+    parse_numbers,
+    place_of,
+    without_markers,
+)
+from polyveil.table.source import Table
+
+
+@dataclass(frozen=True, eq=False)
+class BoundColumn:
+    """A quasi-identifier or sensitive column with its parsed cells and its domain."""
+
+    name: str
+    column: Column
+    cells: pl.Series
+    domain: Domain
+
+    @property
+    def distance(self) -> Distance:
+        """The declared distance, else the natural one for the domain."""
+        if self.column.distance is not None:
+            return self.column.distance
+        if isinstance(self.domain, OrderedDomain):
+            return "ordered"
+        return "equal" if self.domain.hierarchy.depth <= 1 else "hierarchical"
+
+    def levels(self) -> IntArray:
+        """The security level of each code."""
+        levels = np.full(self.domain.size, DEFAULT_LEVEL, dtype=np.int64)
+        code = {label: i for i, label in enumerate(self.domain.labels)}
+        for level, values in self.column.levels.items():
+            levels[[code[value] for value in values]] = level
+        return levels
+
+
+@dataclass(frozen=True, eq=False)
+class Bound:
+    """A policy that fits its table: all columns present, all values parsed and within their hierarchies."""
+
+    policy: Policy
+    rows: int
+    quasi: tuple[BoundColumn, ...]
+    sensitive: tuple[BoundColumn, ...]
+    insensitive: pl.DataFrame
+
+
+def bind(policy: Policy, table: Table) -> Bound:
+    """Fit the policy to the table, or raise PolicyError with everything that does not fit."""
+    faults = [*_column_faults(policy, table.frame), *_size_faults(policy, table)]
+    bound: dict[str, BoundColumn] = {}
+    for name, column in policy.columns.items():
+        if column.role in ("quasi", "sensitive") and name in table.frame.columns:
+            result = _bind_column(name, column, policy, table)
+            if isinstance(result, BoundColumn):
+                bound[name] = result
+            else:
+                faults.extend(result)
+    if faults:
+        raise PolicyError(faults, f"the policy does not fit {table.name}: it")
+    return Bound(
+        policy=policy,
+        rows=table.frame.height,
+        quasi=tuple(bound[name] for name in policy.having("quasi")),
+        sensitive=tuple(bound[name] for name in policy.having("sensitive")),
+        insensitive=table.frame.select(policy.having("insensitive")),
+    )
+
+
+def _column_faults(policy: Policy, frame: pl.DataFrame) -> list[Fault]:
+    faults = [
+        Fault(f"columns.{name}", "the table has no such column", f"The table has: {', '.join(frame.columns[:50])}")
+        for name in policy.columns
+        if name not in frame.columns
+    ]
+    faults += [
+        Fault(f"columns.{name}", "the column is in the table but not in the policy", "Give it a role, or drop it")
+        for name in frame.columns
+        if name not in policy.columns
+    ]
+    return faults
+
+
+def _size_faults(policy: Policy, table: Table) -> list[Fault]:
+    rows = table.frame.height
+    k = policy.privacy.k
+    if rows < 2:
+        return [
+            Fault("the table", f"it has {rows} row, and one row cannot hide among others", "Give at least two rows")
+        ]
+    if k is not None and k > rows:
+        return [Fault("privacy.k", f"k is {k}, the table has {rows} rows", f"Ask for a k of at most {rows}")]
+    return []
+
+
+def _bind_column(name: str, column: Column, policy: Policy, table: Table) -> BoundColumn | list[Fault]:
+    place = f"columns.{name}"
+    cells = without_markers(table.frame.get_column(name), [*policy.missing, *column.missing])
+    if cells.null_count() == len(cells):
+        remedy = "Give it the role identifier or insensitive, or check the missing markers"
+        return [Fault(place, "the column has no value, only missing cells", remedy)]
+    kind = column_type(column, cells)
+    try:
+        if column.recode == "set" or (isinstance(column.hierarchy, Tree | File | Mask) and kind != "ordinal"):
+            return _bind_text(name, column, as_text(cells), table, policy.folder)
+        if kind == "numeric":
+            cells, faults = parse_numbers(name, cells, table)
+        elif kind == "date":
+            cells, faults = parse_dates(name, cells, column, table)
+        else:
+            return _bind_text(name, column, as_text(cells), table, policy.folder)
+    except HierarchyFault as fault:
+        return [Fault(f"{place}.hierarchy", fault.rule, fault.remedy)]
+    if faults:
+        return faults
+    return _checked(BoundColumn(name, column, cells, _ordered_domain(kind, column.hierarchy, cells)))
+
+
+def _ordered_domain(kind: ColumnType, rule: HierarchyRule | None, cells: pl.Series) -> Domain:
+    """Numbers and dates: by value, or below the intervals or date parts asked for."""
+    has_null = cells.null_count() > 0
+    values = cells.drop_nulls().unique().sort()
+    if kind == "date":
+        days = values.to_list()
+        if isinstance(rule, DateParts):
+            return _tree(rule.build(days), has_null)
+        labels = tuple(day.isoformat() for day in days)
+        return OrderedDomain("date", np.array(days_since_epoch(days)), labels, has_null)
+    numbers = values.to_numpy().astype(np.float64)
+    labels = tuple(number_label(value) for value in numbers)
+    if isinstance(rule, Intervals):
+        return _tree(rule.build(numbers.tolist(), labels), has_null)
+    return OrderedDomain("numeric", numbers, labels, has_null)
+
+
+def _bind_text(name: str, column: Column, cells: pl.Series, table: Table, folder: Path) -> BoundColumn | list[Fault]:
+    has_null = cells.null_count() > 0
+    rule = column.hierarchy
+    present = sorted(cells.drop_nulls().unique().to_list())
+    domain: Domain
+    if isinstance(rule, Order):
+        ranks = np.arange(len(rule.order), dtype=np.float64)
+        domain = OrderedDomain("ordinal", ranks, tuple(rule.order), has_null)
+    elif column.recode == "set" or rule is None:
+        domain = _tree(flat(present), has_null, as_set=column.recode == "set")
+    elif isinstance(rule, Mask):
+        domain = _tree(rule.build(present), has_null)
+    elif isinstance(rule, Tree | File):
+        domain = _tree(rule.build() if isinstance(rule, Tree) else rule.build(folder), has_null)
+    else:
+        return [Fault(f"columns.{name}.hierarchy", "this rule is for numbers or dates", "Set the column's type")]
+    unknown = set(present) - set(domain.labels)
+    if unknown:
+        first = cells.is_in(list(unknown)).arg_true()[0]
+        return [
+            Fault(
+                f"columns.{name}.hierarchy",
+                f"{len(unknown)} of the column's {len(present)} values are missing from it; "
+                f"the first stands in {place_of(first, table)}",
+                "Add them, or declare them in missing:",
+            )
+        ]
+    return _checked(BoundColumn(name, column, cells, domain))
+
+
+def _tree(hierarchy: Hierarchy, has_null: bool, *, as_set: bool = False) -> TreeDomain:
+    return TreeDomain(hierarchy.with_null() if has_null else hierarchy, has_null, as_set)
+
+
+def _checked(bound: BoundColumn) -> BoundColumn | list[Fault]:
+    """The demands on the column that only its domain can answer."""
+    place = f"columns.{bound.name}"
+    faults = []
+    known = set(bound.domain.labels)
+    for level, values in bound.column.levels.items():
+        unknown = [value for value in values if value not in known]
+        if unknown:
+            rule = f"security level {level} names values the column does not have: {', '.join(unknown)}"
+            faults.append(Fault(f"{place}.levels", rule, "Correct or remove them"))
+    if bound.column.role == "sensitive":
+        tree = isinstance(bound.domain, TreeDomain)
+        if bound.distance == "hierarchical" and not tree:
+            faults.append(
+                Fault(f"{place}.distance", "hierarchical distance needs a hierarchy", "Give one, or use ordered")
+            )
+        if bound.distance == "ordered" and tree:
+            remedy = "Declare type: numeric, date, or ordinal with hierarchy: {order: [...]}"
+            faults.append(Fault(f"{place}.distance", "ordered distance needs ordered values", remedy))
+    return faults or bound
+
+
+def codes_of(domain: Domain, cells: pl.Series) -> IntArray:
+    """One code per cell; the cells are parsed and within the domain."""
+    if cells.dtype == pl.Date and isinstance(domain, OrderedDomain):
+        cells = cells.cast(pl.Int32).cast(pl.Float64)
+    if cells.dtype.is_numeric() and isinstance(domain, OrderedDomain):
+        found = np.searchsorted(domain.positions, cells.fill_null(domain.positions[0]).to_numpy())
+        codes = found.astype(np.int64)
+        codes[cells.is_null().to_numpy()] = domain.null_code
+        return codes
+    text = cells.cast(pl.String) if cells.dtype == pl.Date else as_text(cells)
+    physical = text.cast(pl.Enum(list(domain.labels))).to_physical()
+    return physical.cast(pl.Int64).fill_null(domain.null_code).to_numpy()
