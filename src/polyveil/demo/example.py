@@ -37,11 +37,7 @@ class Example:
 
     def chunks(self, rows: int, seed: int) -> Iterator[pl.DataFrame]:
         """The table in pieces of at most a million rows."""
-        if rows < 1 or seed < 0:
-            raise InputError(
-                f"rows is {rows} and seed is {seed}: an example table has at least one row and its seed is not "
-                "negative. Give whole numbers, rows from 1 and seed from 0."
-            )
+        _check(rows, seed)
         for number, first in enumerate(range(0, rows, CHUNK_ROWS)):
             rng = np.random.Generator(np.random.PCG64([seed, number]))
             yield self.make_chunk(rng, min(CHUNK_ROWS, rows - first), first)
@@ -57,6 +53,16 @@ class WrittenExample:
 
     data: Path
     policy: Path
+
+
+def _check(rows: int, seed: int, format: str = "csv") -> None:  # noqa: A002
+    if rows < 1 or seed < 0:
+        raise InputError(
+            f"rows is {rows} and seed is {seed}: an example table has at least one row and its seed is not negative. "
+            "Give whole numbers, rows from 1 and seed from 0."
+        )
+    if format not in _WRITERS:
+        raise InputError(f"the format {format!r} is not known. Choose {' or '.join(_WRITERS)}.")
 
 
 def arx_text(tree: Tree) -> str:
@@ -79,12 +85,10 @@ def _paths(tree: Tree) -> Iterator[list[str]]:
 
 def write_table(example: Example, path: Path, *, rows: int, seed: int, format: Format = "csv") -> None:  # noqa: A002
     """Write the table chunk by chunk; the file appears whole or not at all."""
-    writers = {"csv": _write_csv, "parquet": _write_parquet}
-    if format not in writers:
-        raise InputError(f"the format {format!r} is not known. Choose csv or parquet.")
+    _check(rows, seed, format)
     chunks = example.chunks(rows, seed)
     first = next(chunks)
-    _write_whole(path, lambda file: writers[format](file, first, chunks))
+    _write_whole(path, lambda file: _WRITERS[format](file, first, chunks))
 
 
 def _write_csv(file: IO[bytes], first: pl.DataFrame, others: Iterator[pl.DataFrame]) -> None:
@@ -101,6 +105,9 @@ def _write_parquet(file: IO[bytes], first: pl.DataFrame, others: Iterator[pl.Dat
         writer.write_table(table)
         for chunk in others:
             writer.write_table(chunk.to_arrow())
+
+
+_WRITERS = {"csv": _write_csv, "parquet": _write_parquet}
 
 
 def _write_whole(path: Path, fill: Callable[[IO[bytes]], object]) -> None:
@@ -125,6 +132,7 @@ def write_files(
     overwrite: bool,
 ) -> WrittenExample:
     """Write the example's files, the policy last; what is already in the folder stays unless `overwrite`."""
+    _check(rows, seed, format)
     written = WrittenExample(data=folder / f"{example.name}.{format}", policy=folder / "policy.yaml")
     names = [written.data.name, *example.hierarchies, written.policy.name]
     try:

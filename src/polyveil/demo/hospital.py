@@ -1,8 +1,8 @@
 """The `hospital` example: made-up patients of a made-up city, with three sensitive columns that depend on the others.
 
 Disease follows from age, sex, season and place, salary from age and area, religion from nationality and area. Three
-postal codes are traps for a careless release: in one nearly everybody has the same disease (homogeneity), in one a
-disease that is rare elsewhere is common (skewness), in one the diseases differ but are all of the stomach (similarity).
+places are traps for a careless release: in one nearly everybody has the same disease (homogeneity), in one the diseases
+differ but are all of the stomach (similarity), in one diseases that are rare elsewhere are common (skewness).
 """
 
 from __future__ import annotations
@@ -68,22 +68,22 @@ Tumours/Lung cancer                          0.5 15 22  85 115
 Tumours/Leukaemia                              5  5  8  95 105
 """
 WINTER: dict[str, float] = {"Flu": 60, "Covid-19": 30, "Pneumonia": 25, "Bronchitis": 25}
-# Added to the weights in three postal codes; a patient's other diseases weigh about 600 together.
+# Added to the weights where the postal code begins so; a patient's other diseases weigh about 900 together.
 TRAPS: dict[str, dict[str, float]] = {
-    "01409": {"Asbestosis": 6000},
-    "02209": {"HIV": 180, "Syphilis": 60, "Hepatitis B": 60},
-    "01309": {"Gastric ulcer": 1100, "Gastritis": 1100, "Gastroenteritis": 900, "Stomach cancer": 500},
+    "029": {"Asbestosis": 10000},
+    "022": {"Gastric ulcer": 1500, "Gastritis": 1500, "Gastroenteritis": 1200, "Stomach cancer": 600},
+    "0210": {"HIV": 120, "Syphilis": 30, "Hepatitis B": 50},
 }
 # The first three digits, share of patients, postal codes, pay in percent, age profile, and who lives there more often.
 AREAS: tuple[tuple[str, int, int, int, int, dict[str, int]], ...] = (
-    ("010", 20, 9, 105, 0, {"German": 30, "American": 30}),
-    ("011", 14, 9, 160, 1, {"American": 40, "British": 60}),
-    ("013", 12, 9, 85, 0, {"Polish": 200, "Lithuanian": 120}),
-    ("014", 12, 9, 75, 1, {"Filipino": 100, "Portuguese": 60}),
-    ("020", 16, 9, 95, 0, {"Indian": 200, "Pakistani": 150}),
-    ("021", 8, 9, 120, 2, {"Chinese": 60, "Brazilian": 40}),
-    ("022", 12, 9, 80, 2, {"Nigerian": 150, "Somali": 200, "Syrian": 150}),
-    ("029", 6, 9, 110, 1, {}),
+    ("010", 16, 12, 105, 0, {"German": 30, "Chinese": 60}),
+    ("011", 12, 10, 160, 1, {"American": 40, "British": 60}),
+    ("013", 12, 10, 85, 0, {"Polish": 200, "Lithuanian": 120}),
+    ("014", 12, 8, 75, 0, {"Filipino": 100, "Portuguese": 60}),
+    ("020", 18, 12, 95, 0, {"Indian": 200, "Pakistani": 150}),
+    ("021", 18, 14, 120, 2, {"Greek": 40, "Brazilian": 60}),
+    ("022", 6, 5, 80, 2, {"Nigerian": 150, "Somali": 200, "Syrian": 150}),
+    ("029", 6, 4, 70, 1, {}),
 )
 AGE_PROFILES = weights("""
 8 12 18 24 24 14
@@ -94,7 +94,7 @@ AGE_BANDS = (18, 25, 35, 50, 65, 80)
 LAST_AGE = 98
 BASE_PAY = (23_000, 34_000, 43_000, 45_000, 26_000, 21_000)  # by age band
 PAY_SPREAD = (35, 52, 62, 70, 77, 84, 90, 95, 100, 106, 113, 122, 134, 150, 175, 210, 300)  # percent, even shares
-RELIGIONS = ("None", "Catholic", "Protestant", "Orthodox", "Muslim", "Hindu", "Sikh", "Buddhist", "Jewish")
+RELIGIONS = ("Unaffiliated", "Catholic", "Protestant", "Orthodox", "Muslim", "Hindu", "Sikh", "Buddhist", "Jewish")
 # Region, nationality, how common, then the weights of the religions.
 NATIONALITIES = """
 Europe/Northern/Irish        700  30 62  5  0  1  0  0  0  1
@@ -156,21 +156,21 @@ class Lookups(NamedTuple):
 @cache
 def _lookups() -> Lookups:
     """Built at the first use, so that importing the package costs nothing."""
-    # Postal codes of an area have 9, 8, 7 ... shares of its patients, so some are small.
-    zips = [area[1] * (area[2] - number) / area[2] for area in AREAS for number in range(area[2])]
+    # The first postal code of an area has most of its patients, the last few.
+    zips = [2 * area[1] * (area[2] - number) / (area[2] * (area[2] + 1)) for area in AREAS for number in range(area[2])]
     years = band(AGE_BANDS, LAST_AGE + 1)[AGE_BANDS[0] :]
     ages = AGE_PROFILES[:, years] / np.bincount(years)[years]
     nations = np.tile(_NATION_WEIGHTS[:, 0], (len(AREAS), 1))
     for number, area in enumerate(AREAS):
         for nation, more in area[5].items():
             nations[number, NATIONS.index(nation)] += more
-    # Two conditions: elsewhere, and area 021, which has an old Jewish quarter.
+    # Two conditions: elsewhere, and the first area, the old town with its Jewish quarter.
     religion = np.stack([_NATION_WEIGHTS[:, 1:]] * 2)
     religion[1, :, RELIGIONS.index("Jewish")] *= 12
     return Lookups(
         zip=spread(zips),
         area=np.repeat(np.arange(len(AREAS)), [area[2] for area in AREAS]),
-        trap=np.array([[*TRAPS].index(code) + 1 if code in TRAPS else 0 for code in ZIPS]),
+        trap=np.array([sum(n * code.startswith(start) for n, start in enumerate(TRAPS, 1)) for code in ZIPS]),
         age=spread(ages[[area[4] for area in AREAS]]),
         nation=spread(nations),
         religion=spread(religion.reshape(-1, len(RELIGIONS))),
@@ -200,7 +200,7 @@ def make_chunk(rng: np.random.Generator, rows: int, first: int) -> pl.DataFrame:
     age = draw(rng, look.age, area, rows) + np.uint8(AGE_BANDS[0])
     man = chance(rng, 0.48, rows).astype(np.uint8)
     nation = draw(rng, look.nation, area, rows)
-    religion = draw(rng, look.religion, (area == 5) * len(NATIONS) + nation, rows)
+    religion = draw(rng, look.religion, (area == 0) * len(NATIONS) + nation, rows)
     day = rng.integers(0, len(DAYS), rows, dtype=np.uint16)
     winter = (day < 75) | (day >= 320)
     stage = band((0, 40, 65), 100)[age]
@@ -228,12 +228,13 @@ def _hide(rng: np.random.Generator, codes: Codes, share: float, missing: int) ->
 
 
 def _salary(rng: np.random.Generator, lookup: Draws, area: Codes, age: Codes) -> pl.Series:
-    """Yearly pay in steps of 500; one in twenty-five gives none."""
+    """Yearly pay, rounded more coarsely the higher it is, as people state it; one in twenty-five gives none."""
     base = np.array(BASE_PAY, dtype=np.int64)[band(AGE_BANDS, LAST_AGE + 1)[age]]
     level = base * np.array([a[3] for a in AREAS], dtype=np.int64)[area]
-    pay = level * between(rng, PAY_SPREAD, lookup, len(age)) // (100 * 100 * 500) * 500
+    pay = level * between(rng, PAY_SPREAD, lookup, len(age)) // (100 * 100)
+    step = np.array([500, 2_000, 10_000])[np.searchsorted([50_000, 100_000], pay)]
     given = pl.Series(~chance(rng, 0.04, len(age)))
-    salary = pl.Series("salary", pay, dtype=pl.UInt32)
+    salary = pl.Series("salary", pay // step * step, dtype=pl.UInt32)
     return salary.zip_with(given, pl.Series("salary", [None], dtype=pl.UInt32))
 
 
@@ -244,20 +245,21 @@ columns:
   patient:     {role: identifier}                  # dropped
   age:         {role: quasi, type: numeric}
   sex:         {role: quasi, hierarchy: sex.csv}
-  zip:         {role: quasi, hierarchy: {mask: 5}}  # 01409 -> 0140* -> 014** ...
+  zip:         {role: quasi, hierarchy: {mask: 5}}  # 02903 -> 0290* -> 029** ...
   admitted:    {role: quasi, type: date}
   nationality: {role: quasi, hierarchy: nationality.csv}
   disease:
     role: sensitive
     hierarchy: disease.csv
-    t: 0.25
+    t: 0.3
+    l: {0: 1, 1: 2, 2: 3}                           # a value of level 2 in at most 1/3 of a class
     levels:                                         # the rest has level 1
       2: [HIV, Syphilis, Hepatitis B, Schizophrenia, Alcohol dependence, Depression]
       0: [Flu, Hernia, Wrist fracture, Varicose veins]
-  salary:      {role: sensitive, type: numeric, t: 0.2}
-  religion:    {role: sensitive, type: categorical, t: 0.25}
+  salary:      {role: sensitive, type: numeric}             # t of the whole table, below
+  religion:    {role: sensitive, type: categorical, t: 0.3}
   ward:        {role: insensitive}
-privacy: {k: 5, t: 0.25}
+privacy: {k: 5, t: 0.2}
 method:  {name: mondrian}
 release: {form: generalized, format: csv}
 """
@@ -270,7 +272,7 @@ HOSPITAL = Example(
         "else's business - disease, salary and religion."
     ),
     make_chunk=make_chunk,
-    default_rows=5_000,
+    default_rows=10_000,
     policy_yaml=POLICY,
     hierarchies={
         "sex.csv": arx_text(dict.fromkeys(SEXES)),
