@@ -12,6 +12,8 @@ from ruamel.yaml import YAML
 
 from polyveil.demo import EXAMPLES, Example, example, write_example
 from polyveil.errors import InputError
+from polyveil.policy.hierarchy import from_paths
+from polyveil.policy.schema import Policy
 
 NAMES = ["hospital", "census"]
 NULLS = {
@@ -94,6 +96,19 @@ def test_the_policy_mentions_every_column_and_every_hierarchy(built: tuple[Examp
     assert list(columns) == table.columns
     named = {c["hierarchy"] for c in columns.values() if isinstance(c.get("hierarchy"), str)}
     assert named == set(chosen.hierarchies)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_policy_and_the_hierarchies_are_valid(name: str) -> None:
+    policy = Policy.model_validate(policy_of(name))
+    assert policy.privacy.k == 5
+    assert len(policy.having("sensitive")) >= 2
+    trees = {
+        file: from_paths(line.split(";") for line in text.splitlines())
+        for file, text in EXAMPLES[name].hierarchies.items()
+    }
+    deepest = trees["disease.csv" if name == "hospital" else "occupation.csv"]
+    assert deepest.depth == 3
 
 
 def test_security_levels_name_diseases_of_the_hierarchy() -> None:

@@ -242,7 +242,7 @@ POLICY = """\
 # Hospital example: which columns say who somebody is, and which nobody should learn.
 version: 1
 columns:
-  patient:     {role: identifier}                  # dropped
+  patient:     {role: identifier}                   # dropped
   age:         {role: quasi, type: numeric}
   sex:         {role: quasi, hierarchy: sex.csv}
   zip:         {role: quasi, hierarchy: {mask: 5}}  # 02903 -> 0290* -> 029** ...
@@ -256,7 +256,7 @@ columns:
     levels:                                         # the rest has level 1
       2: [HIV, Syphilis, Hepatitis B, Schizophrenia, Alcohol dependence, Depression]
       0: [Flu, Hernia, Wrist fracture, Varicose veins]
-  salary:      {role: sensitive, type: numeric}             # t of the whole table, below
+  salary:      {role: sensitive, type: numeric}     # its t is that of privacy, below
   religion:    {role: sensitive, type: categorical, t: 0.3}
   ward:        {role: insensitive}
 privacy: {k: 5, t: 0.2}
