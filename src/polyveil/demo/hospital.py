@@ -74,6 +74,8 @@ TRAPS: dict[str, dict[str, float]] = {
     "022": {"Gastric ulcer": 1500, "Gastritis": 1500, "Gastroenteritis": 1200, "Stomach cancer": 600},
     "0210": {"HIV": 120, "Syphilis": 30, "Hepatitis B": 50},
 }
+# The shares are chosen so that cutting the postal codes at medians soon separates the traps: in smaller places, a
+# median cut with k = 5 mixed them with their neighbours and no class had a single disease.
 # The first three digits, share of patients, postal codes, pay in percent, age profile, and who lives there more often.
 AREAS: tuple[tuple[str, int, int, int, int, dict[str, int]], ...] = (
     ("010", 16, 12, 105, 0, {"German": 30, "Chinese": 60}),
