@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from polyveil.models.constraints import Constraint
 from polyveil.models.statistics import Attribute, Block, ClassStatistics
@@ -17,11 +18,16 @@ TOLERANCE = 1e-9
 """Slack for rounding in every comparison: a class exactly at its threshold holds."""
 
 Outcome = Literal["holds", "fails", "not checked"]
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """One model's judgement of all classes; "not checked" is not a pass."""
+    """One model's judgement of all classes; "not checked" is not a pass.
+
+    `model` is the model's key, `parameter` the policy key that asked for it (k, l, t ...); `value` is the measured
+    value of the worst class, comparable with `threshold`.
+    """
 
     model: str
     attribute: str | None
@@ -32,6 +38,7 @@ class Verdict:
     failing_classes: int
     statement: str
     reason: str = ""
+    parameter: str = ""
 
     @property
     def holds(self) -> bool:
@@ -45,10 +52,14 @@ class Model(ABC):
     """
 
     key: ClassVar[str]
+    parameter: ClassVar[str]
+    """The policy key that asks for this model."""
     title: ClassVar[str]
+    source: ClassVar[str]
+    """The publication that defines it."""
     helps_against: ClassVar[str]
     leaves_open: ClassVar[str]
-    direction: ClassVar[Literal["at least", "at most"]]
+    direction: ClassVar[Literal["at least", "at most", "below"]]
     monotone: ClassVar[bool]
     """Merging two classes that hold gives a class that holds."""
 
@@ -58,11 +69,11 @@ class Model(ABC):
 
     @abstractmethod
     def measure(self, block: Block) -> FloatArray:
-        """The measured value of each class of the block, comparable with the threshold."""
+        """The measured value of each class, comparable with the threshold."""
 
     @abstractmethod
     def constraints(self, attributes: Mapping[str, Attribute]) -> tuple[Constraint, ...]:
-        """The same demand in the primitive forms that fast kernels check."""
+        """The same demand in the primitive forms that fast kernels check, the tolerance already granted."""
 
     @abstractmethod
     def statement(self) -> str:
@@ -70,14 +81,14 @@ class Model(ABC):
 
     def measure_all(self, statistics: ClassStatistics) -> FloatArray:
         """The measured value of every class."""
-        if statistics.classes == 0:
-            return np.zeros(0)
-        return np.concatenate([self.measure(block) for block in statistics.blocks(self.attribute or "")])
+        return self.measure(statistics.block(self.attribute))
 
-    def passes(self, values: FloatArray) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Which measured values keep the threshold."""
+    def passes(self, values: FloatArray) -> BoolArray:
+        """Which measured values keep the threshold. "below" is strict: there the tie is a breach, not rounding."""
         if self.direction == "at least":
             return np.asarray(values >= self.threshold - TOLERANCE)
+        if self.direction == "below":
+            return np.asarray(values < self.threshold)
         return np.asarray(values <= self.threshold + TOLERANCE)
 
     def worst(self, values: FloatArray) -> int:
@@ -88,20 +99,34 @@ class Model(ABC):
         """Judge every class. A table without classes holds nothing: it is not checked."""
         values = self.measure_all(statistics)
         if len(values) == 0:
-            return Verdict(
-                self.key,
-                self.attribute,
-                "not checked",
-                self.threshold,
-                float("nan"),
-                None,
-                0,
-                self.statement(),
-                "there is no class to judge",
-            )
+            return self._verdict("not checked", float("nan"), None, 0, "there is no class to judge")
         failing = int(np.count_nonzero(~self.passes(values)))
         worst = self.worst(values)
-        outcome: Outcome = "holds" if failing == 0 else "fails"
+        return self._verdict("fails" if failing else "holds", float(values[worst]), worst, failing)
+
+    def _verdict(self, outcome: Outcome, value: float, worst: int | None, failing: int, reason: str = "") -> Verdict:
         return Verdict(
-            self.key, self.attribute, outcome, self.threshold, float(values[worst]), worst, failing, self.statement()
+            model=self.key,
+            attribute=self.attribute,
+            outcome=outcome,
+            threshold=self.threshold,
+            value=value,
+            worst_class=worst,
+            failing_classes=failing,
+            statement=self.statement(),
+            reason=reason,
+            parameter=self.parameter,
         )
+
+    def __repr__(self) -> str:
+        about = f", {self.attribute!r}" if self.attribute else ""
+        return f"{type(self).__name__}({self.threshold:g}{about})"
+
+
+class SensitiveModel(Model):
+    """A model about the values of one sensitive attribute."""
+
+    attribute: str
+
+    def __init__(self, threshold: float, attribute: str) -> None:
+        super().__init__(threshold, attribute)

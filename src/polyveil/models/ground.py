@@ -19,9 +19,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from polyveil.policy.hierarchy import FloatArray, Hierarchy, IntArray
 from polyveil.policy.schema import Distance
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,19 +50,38 @@ def _ground(distance: Distance, edges: list[tuple[int, int, float]]) -> Ground:
     )
 
 
-def ordered(values: int, has_null: bool = False) -> Ground:
-    """`values` ranked values, and "missing" as code `values` where there is one."""
+def ordered(values: int, has_null: bool = False, present: BoolArray | None = None) -> Ground:
+    """`values` ranked values, and "missing" as code `values` where there is one.
+
+    Ranks count the values present in the whole table (wang2018 2.1): a declared value that no row has is skipped.
+    """
+    codes = np.arange(values) if present is None else np.flatnonzero(present[:values])
+    edges = _line(len(codes), has_null)
+    # An edge between ranks is an edge between the codes of those ranks; ends stay at the ends.
+    bounds = np.append(codes, values)
+    bounds[0] = 0
+    return _ground("ordered", [(*_in_codes(start, stop, bounds), weight) for start, stop, weight in edges])
+
+
+def _in_codes(start: int, stop: int, bounds: IntArray) -> tuple[int, int]:
+    values = len(bounds) - 1
+    if start == values:  # the edge that leads to "missing"
+        return int(bounds[values]), int(bounds[values]) + 1
+    return int(bounds[start]), int(bounds[stop])
+
+
+def _line(values: int, has_null: bool) -> list[tuple[int, int, float]]:
     if values <= 1:
-        return _ground("ordered", [(values, values + 1, 1.0)] if has_null and values else [])
+        return [(values, values + 1, 1.0)] if has_null and values else []
     step = 1.0 / (values - 1)
     if not has_null:
-        return _ground("ordered", [(0, i, step) for i in range(1, values)])
+        return [(0, i, step) for i in range(1, values)]
     # Cutting a step left of the middle frees codes 0..i-1; right of it codes i..m-1; missing stays on the other side.
     edges = [(0, i, step) if 2 * i < values else (i, values, step) for i in range(1, values) if 2 * i != values]
     if values % 2 == 0:
         middle = values // 2
         edges += [(0, middle, step / 2), (middle, values, step / 2)]
-    return _ground("ordered", [*edges, (values, values + 1, 0.5)])
+    return [*edges, (values, values + 1, 0.5)]
 
 
 def hierarchical(tree: Hierarchy) -> Ground:

@@ -1,20 +1,22 @@
 """Class statistics: what privacy models judge. Sizes, and per sensitive attribute how often each class has each value.
 
 Kept sparse (class, code, count), because a table may have a million classes and an attribute twenty thousand
-values; models see them as dense blocks of classes of bounded size.
+values, but a class never has more values than rows. Models see one attribute of all classes as a `Block`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from polyveil.models.ground import Ground, divergence
-from polyveil.policy.hierarchy import IntArray
+from polyveil.policy.hierarchy import FloatArray, IntArray
 
-BLOCK_CELLS = 4_000_000
+DENSE_CELLS = 1_000_000
+"""Cells of a dense piece of a block: 8 MB, so that a few of them stay near the processor."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,19 +29,23 @@ class Attribute:
     ground: Ground
     levels: IntArray
 
+    @cached_property
+    def total(self) -> int:
+        """Rows of the reference distribution."""
+        return int(self.whole.sum(dtype=np.int64))
+
+    @cached_property
+    def whole_share(self) -> FloatArray:
+        """The reference distribution Q, one share per value."""
+        return self.whole / max(self.total, 1)
+
+    def against(self, whole: IntArray) -> Attribute:
+        """The same attribute with another reference distribution, for example that of the released rows."""
+        return replace(self, whole=np.asarray(whole, dtype=np.int64))
+
 
 NO_ATTRIBUTE = Attribute("", 0, np.zeros(0, np.int64), divergence("equal"), np.zeros(0, np.int64))
 """Stands in a block for models that look at class sizes alone."""
-
-
-@dataclass(frozen=True, eq=False)
-class Block:
-    """Consecutive classes, densely: `counts[i, v]` rows of class `first + i` have value v."""
-
-    first: int
-    sizes: IntArray
-    counts: IntArray
-    attribute: Attribute
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +55,63 @@ class Sparse:
     begin: IntArray
     code: IntArray
     count: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """All classes seen from one attribute: `count[i]` rows of class `owner[i]` have value `code[i]`."""
+
+    sizes: IntArray
+    begin: IntArray
+    code: IntArray
+    count: IntArray
+    attribute: Attribute
+
+    @property
+    def classes(self) -> int:
+        return len(self.sizes)
+
+    @cached_property
+    def owner(self) -> IntArray:
+        """The class of each entry."""
+        return np.repeat(np.arange(self.classes, dtype=np.int64), self.distinct)
+
+    @property
+    def distinct(self) -> IntArray:
+        """How many different values each class has."""
+        return np.diff(self.begin)
+
+    @cached_property
+    def share(self) -> FloatArray:
+        """P: each entry's share of its class."""
+        return self.count / self.sizes[self.owner]
+
+    @cached_property
+    def whole_share(self) -> FloatArray:
+        """Q: the share of each entry's value in the whole table."""
+        return self.attribute.whole_share[self.code]
+
+    def sum(self, values: FloatArray) -> FloatArray:
+        """One value per entry, added up class by class."""
+        return np.bincount(self.owner, weights=values, minlength=self.classes).astype(np.float64, copy=False)
+
+    def greatest(self, values: FloatArray | IntArray) -> FloatArray:
+        """One value per entry, the greatest of each class; 0 for a class without rows."""
+        greatest = np.zeros(self.classes)
+        filled = self.distinct > 0
+        if filled.any():
+            greatest[filled] = np.maximum.reduceat(values, self.begin[:-1][filled])
+        return greatest
+
+    def dense(self, width: int) -> Iterator[tuple[slice, IntArray]]:
+        """Consecutive classes with their full count rows, as many at a time as `width` numbers per class allow."""
+        step = max(1, DENSE_CELLS // max(width, 1))
+        for first in range(0, self.classes, step):
+            last = min(first + step, self.classes)
+            entries = slice(int(self.begin[first]), int(self.begin[last]))
+            counts = np.zeros((last - first, self.attribute.size), dtype=np.int64)
+            counts[self.owner[entries] - first, self.code[entries]] = self.count[entries]
+            yield slice(first, last), counts
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,22 +126,13 @@ class ClassStatistics:
     def classes(self) -> int:
         return len(self.sizes)
 
-    def blocks(self, attribute: str) -> Iterator[Block]:
-        """All classes' histograms of one attribute, a bounded number of cells at a time; "" gives the sizes alone."""
-        if not attribute:
-            counts = np.zeros((self.classes, 0), dtype=np.int64)
-            yield Block(first=0, sizes=self.sizes, counts=counts, attribute=NO_ATTRIBUTE)
-            return
-        about = self.attributes[attribute]
+    def block(self, attribute: str | None) -> Block:
+        """All classes seen from one attribute; None gives the sizes alone."""
+        if attribute is None:
+            nothing = np.zeros(0, dtype=np.int64)
+            return Block(self.sizes, np.zeros(self.classes + 1, dtype=np.int64), nothing, nothing, NO_ATTRIBUTE)
         sparse = self.histograms[attribute]
-        step = max(1, BLOCK_CELLS // max(about.size, 1))
-        for first in range(0, self.classes, step):
-            last = min(first + step, self.classes)
-            counts = np.zeros((last - first, about.size), dtype=np.int64)
-            begin, end = sparse.begin[first], sparse.begin[last]
-            owner = np.repeat(np.arange(last - first), np.diff(sparse.begin[first : last + 1]))
-            counts[owner, sparse.code[begin:end]] = sparse.count[begin:end]
-            yield Block(first=first, sizes=self.sizes[first:last], counts=counts, attribute=about)
+        return Block(self.sizes, sparse.begin, sparse.code, sparse.count, self.attributes[attribute])
 
 
 def from_classes(
@@ -94,10 +148,21 @@ def from_classes(
         for name, about in attributes.items()
     }
     sizes = np.bincount(owner, minlength=classes).astype(np.int64)
+    if classes and not sizes.all():
+        raise ValueError("classes are numbered from 0 without gaps, but some number has no row")
     return ClassStatistics(sizes=sizes, attributes=attributes, histograms=histograms)
 
 
 def _sparse(owner: IntArray, codes: IntArray, size: int, classes: int) -> Sparse:
-    key, count = np.unique(owner.astype(np.int64) * size + codes, return_counts=True)
+    cell = owner.astype(np.int64) * size + codes
+    if classes * size <= 4 * len(cell) + DENSE_CELLS:
+        # Few cells: counting into all of them is cheaper than sorting the rows.
+        every = np.bincount(cell, minlength=classes * size)
+        key = np.flatnonzero(every)
+        count = every[key]
+    else:
+        key, count = np.unique(cell, return_counts=True)
     begin = np.searchsorted(key, np.arange(classes + 1, dtype=np.int64) * size)
-    return Sparse(begin=begin.astype(np.int64), code=key % max(size, 1), count=count.astype(np.int64))
+    return Sparse(
+        begin=begin.astype(np.int64), code=(key % max(size, 1)).astype(np.int64), count=count.astype(np.int64)
+    )

@@ -1,0 +1,85 @@
+"""The one door to the compiler: `from polyveil.methods.compiled import njit`.
+
+Kernels are cached on disk, so each is compiled once per machine. numba refuses to cache where neither the package's
+folder nor the home folder can be written; a private temporary folder then takes the cache. The first compile of a
+process is announced through logging, and through whoever called `on_first_compile`.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+logger = logging.getLogger("polyveil")
+ANNOUNCEMENT = "compiling fast kernels for this machine; this takes some seconds, once"
+
+
+def _writable(folder: Path) -> bool:
+    """Whether the folder, or the nearest one above it that exists, can be written."""
+    while not folder.exists():
+        if folder == folder.parent:
+            return False
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+
+
+def _private_temporary() -> Path:
+    """A folder below the system's temporary one that nobody else can write: cached kernels are code."""
+    owner = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"polyveil-kernels-{owner}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    is_ours = not folder.is_symlink() and (os.name == "nt" or (found.st_uid == owner and found.st_mode & 0o077 == 0))
+    return folder if is_ours else Path(tempfile.mkdtemp(prefix="polyveil-kernels-"))
+
+
+def _choose_cache() -> None:
+    beside = Path(__file__).parent / "__pycache__"
+    if "NUMBA_CACHE_DIR" in os.environ or _writable(beside) or _writable(Path.home() / ".cache" / "numba"):
+        return
+    os.environ["NUMBA_CACHE_DIR"] = str(_private_temporary())
+
+
+_choose_cache()
+
+import numba  # noqa: E402
+from numba.core import event  # noqa: E402
+
+
+class _Announcer(event.Listener):
+    """Speaks at the first compile of the process; kernels loaded from the cache stay silent."""
+
+    def __init__(self) -> None:
+        self.done = False
+        self.listeners: list[Callable[[str], None]] = []
+
+    def on_start(self, event: Any) -> None:
+        if self.done:
+            return
+        self.done = True
+        logger.info(ANNOUNCEMENT)
+        for tell in self.listeners:
+            tell(ANNOUNCEMENT)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say: the work that needed the kernel goes on."""
+
+
+_announcer = _Announcer()
+event.register("numba:compile", _announcer)  # type: ignore[no-untyped-call]
+
+
+def on_first_compile(tell: Callable[[str], None]) -> None:
+    """Have `tell` called with a sentence when this process first compiles a kernel."""
+    _announcer.listeners.append(tell)
+
+
+def njit(kernel: Kernel) -> Kernel:
+    """Compile to machine code without Python objects, cached on disk, the interpreter lock released."""
+    return cast(Kernel, numba.njit(cache=True, nogil=True)(kernel))
