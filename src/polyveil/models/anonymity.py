@@ -15,7 +15,7 @@ from polyveil.policy.hierarchy import FloatArray
 class KAnonymity(Model):
     """Every class has at least k rows."""
 
-    key = "k"
+    key = "k-anonymity"
     parameter = "k"
     title = "k-anonymity"
     source = "Sweeney 2002; Samarati 2001"
@@ -43,7 +43,7 @@ class AlphaAnonymity(SensitiveModel):
     Wong et al. name one value to protect; here every value is, which is their "general (alpha,k)-anonymity".
     """
 
-    key = "alpha"
+    key = "alpha-k-anonymity"
     parameter = "alpha"
     title = "(alpha,k)-anonymity"
     source = "Wong, Li, Fu & Wang 2006"

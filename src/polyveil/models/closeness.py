@@ -15,7 +15,7 @@ from polyveil.policy.hierarchy import FloatArray
 class TCloseness(SensitiveModel):
     """distance(P, Q) <= t for every class (Definition 3 of wang2018); the attribute's ground names the distance."""
 
-    key = "t"
+    key = "t-closeness"
     parameter = "t"
     title = "t-closeness"
     source = "Li, Li & Venkatasubramanian 2007; wang2018, Definition 4"

@@ -18,7 +18,7 @@ class DeltaDisclosure(SensitiveModel):
     Brickell & Shmatikov ask for "<"; the tie, a matter of rounding here, counts as held.
     """
 
-    key = "delta"
+    key = "delta-disclosure"
     parameter = "delta"
     title = "delta-disclosure privacy"
     source = "Brickell & Shmatikov 2008"
@@ -58,7 +58,7 @@ def gain(block: Block) -> FloatArray:
 class BasicBetaLikeness(SensitiveModel):
     """(P(v) - Q(v)) / Q(v) <= beta for every value that is likelier in the class."""
 
-    key = "beta-basic"
+    key = "basic-beta-likeness"
     parameter = "beta"
     title = "basic beta-likeness"
     source = "Cao & Karras 2012"
@@ -84,7 +84,7 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
     Measured is the smallest beta that would do; infinite where the bound -ln Q(v) itself is broken.
     """
 
-    key = "beta-enhanced"
+    key = "enhanced-beta-likeness"
     title = "enhanced beta-likeness"
     leaves_open = "values becoming less likely; what the whole table tells about everybody"
 

@@ -17,7 +17,7 @@ _SIMILAR = "the values may be different but close in meaning, and a class may st
 class DistinctDiversity(SensitiveModel):
     """Every class has at least l different values."""
 
-    key = "l-distinct"
+    key = "distinct-l-diversity"
     parameter = "l"
     title = "distinct l-diversity"
     source = "Machanavajjhala et al. 2006"
@@ -39,7 +39,7 @@ class DistinctDiversity(SensitiveModel):
 class PSensitivity(DistinctDiversity):
     """Every class has at least p different values; with k-anonymity this is p-sensitive k-anonymity."""
 
-    key = "p"
+    key = "p-sensitivity"
     parameter = "p"
     title = "p-sensitive k-anonymity"
     source = "Truta & Vinay 2006"
@@ -48,7 +48,7 @@ class PSensitivity(DistinctDiversity):
 class FrequencyDiversity(SensitiveModel):
     """c(v) / n <= 1/l for every value: the l-diversity of han2013 (Definition 2) and xiao2020 (Definition 7)."""
 
-    key = "l-frequency"
+    key = "frequency-l-diversity"
     parameter = "l"
     title = "frequency l-diversity"
     source = "Xiao & Tao 2006; Yang et al. 2008"
@@ -71,7 +71,7 @@ class FrequencyDiversity(SensitiveModel):
 class EntropyDiversity(SensitiveModel):
     """exp(entropy) >= l: as uncertain as l equally likely values."""
 
-    key = "l-entropy"
+    key = "entropy-l-diversity"
     parameter = "l"
     title = "entropy l-diversity"
     source = "Machanavajjhala et al. 2006"
@@ -93,7 +93,7 @@ class EntropyDiversity(SensitiveModel):
 class RecursiveDiversity(SensitiveModel):
     """r1 < c * (r_l + r_(l+1) + ...), the counts of a class in falling order; measured is r1 / (r_l + ...)."""
 
-    key = "l-recursive"
+    key = "recursive-l-diversity"
     parameter = "l"
     title = "recursive (c,l)-diversity"
     source = "Machanavajjhala et al. 2006"
@@ -131,7 +131,7 @@ class LevelDiversity(SensitiveModel):
     of the next higher level given, or of the highest: never less protection than was asked for.
     """
 
-    key = "l-levels"
+    key = "level-l-diversity"
     parameter = "l"
     title = "l-diversity by security level"
     source = "Xiao & Li 2020 (L_sl-diversity)"
