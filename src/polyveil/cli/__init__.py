@@ -1,0 +1,56 @@
+"""The command line: thin. Parse, call the library, print, exit code.
+
+Exit codes: 0 done, the guarantee holds; 1 it does not hold or cannot be reached; 2 wrong use or bad input.
+"""
+
+from __future__ import annotations
+
+import typer
+
+from polyveil.cli.anonymize import anonymize
+from polyveil.cli.catalogue import methods, models
+from polyveil.cli.demo import demo
+from polyveil.cli.verify import verify
+
+HELP = """Publish tables with several sensitive columns safely.
+
+Start with `polyveil demo`, which does the whole job on built-in data, or with your own table:
+
+    polyveil inspect patients.csv --out policy.yaml   # look at the columns, get a policy to edit
+
+    polyveil anonymize patients.csv --policy policy.yaml --out release
+
+    polyveil verify release                           # re-check the files, believing nothing else
+
+Exit codes: 0 done, the guarantee holds; 1 it does not hold or cannot be reached; 2 wrong use or bad input.
+"""
+
+app = typer.Typer(
+    help=HELP,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (demo, anonymize, verify, methods, models):
+    app.command()(command)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from polyveil import __version__
+
+        typer.echo(f"polyveil {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: bool = typer.Option(False, "--version", callback=_version, is_eager=True, help="Show the version."),
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Entry point of the `polyveil` command."""
+    app()

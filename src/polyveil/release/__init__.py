@@ -1,0 +1,9 @@
+"""Release forms and the bundle on disk."""
+
+from polyveil.release.generalized import generalized
+from polyveil.release.release import Release
+
+FORMS = {"generalized": generalized}
+"""Form -> function that makes the tables to publish from (bound policy, coded table, partition)."""
+
+__all__ = ["FORMS", "Release"]

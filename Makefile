@@ -1,0 +1,36 @@
+# On a fresh machine with Python 3.11 or newer, each of these targets sets up what it needs by itself.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+CORES ?= 2
+
+.PHONY: demo test lint types check clean benchmarks
+
+demo: $(VENV)/.installed
+	$(BIN)/polyveil demo --overwrite
+
+test: lint types check
+
+lint: $(VENV)/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed-dev
+	$(BIN)/mypy
+
+check: $(VENV)/.installed-dev
+	$(BIN)/python -m pytest -n $(CORES) --dist worksteal
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing: on Debian, apt-get install python3-venv"; exit 1; }
+
+$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+	touch $@
+
+$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	touch $@ $(VENV)/.installed
+
+clean:
+	rm -rf $(VENV) polyveil-demo .mypy_cache .ruff_cache .pytest_cache

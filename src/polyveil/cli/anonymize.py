@@ -1,0 +1,51 @@
+"""`polyveil anonymize`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polyveil.cli.frame import print_json, reported_errors
+from polyveil.cli.progress import shown_progress
+
+
+def anonymize(
+    data: Annotated[Path, typer.Argument(help="The table: CSV (also .gz), Parquet, or a folder of Parquet files.")],
+    policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file (YAML).")],
+    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the release; it must not exist yet.")],
+    overwrite: Annotated[bool, typer.Option(help="Replace an older release of that name, in one step.")] = False,
+    seed: Annotated[int | None, typer.Option(help="Repeat the method's choices; row order stays random.")] = None,
+    delimiter: Annotated[str | None, typer.Option(help="Field delimiter of a CSV; found by itself otherwise.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV; found by itself otherwise.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="Decimal mark of a CSV; found by itself otherwise.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Find a release of DATA that keeps the policy with little loss, verify its files, and publish it.
+
+    The release is written beside its place, re-checked from the written files, and only then given its name: a folder
+    OUT is a whole, verified release or does not exist. If the policy cannot be reached, the binding demand is named
+    (exit code 1).
+    """
+    with reported_errors(as_json=as_json):
+        from polyveil.pipeline import anonymize as run
+
+        options = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+        with shown_progress(quiet=quiet or as_json) as progress:
+            release = run(
+                data,
+                policy,
+                out=out,
+                overwrite=overwrite,
+                seed=seed,
+                progress=progress,
+                reading={name: value for name, value in options.items() if value is not None},
+            )
+        if as_json:
+            print_json({**release.summary(), "release": str(out)})
+        else:
+            from polyveil.cli.show import show_release
+
+            show_release(release.manifest, release.seconds, str(out))

@@ -1,0 +1,85 @@
+"""Results as people read them: plain tables on stdout, coloured only on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from polyveil.verify import Verification
+
+MARK = {"holds": "[green]✓[/]", "fails": "[red]✗[/]", "not checked": "[yellow]?[/]"}
+
+
+def console() -> Console:
+    """Stdout, not cut at 80 columns when it is not a terminal."""
+    from rich.console import Console
+
+    out = Console(highlight=False, soft_wrap=False)
+    if not out.is_terminal:
+        out.width = 120
+    return out
+
+
+def show_release(manifest: Mapping[str, Any], seconds: Mapping[str, float], place: str | None) -> None:
+    """What was asked, what was reached, what it cost, where it is."""
+    out = console()
+    size = manifest["class_size"]
+    out.print(
+        f"[bold]{manifest['rows']:,}[/] rows in [bold]{manifest['classes']:,}[/] classes "
+        f"of {size['min']:,} to {size['max']:,} rows (mean {size['mean']:.1f}); {manifest['suppressed']:,} suppressed"
+    )
+    out.print(_claims_table(manifest["claims"]))
+    out.print(_loss_table(manifest["loss"]))
+    out.print(f"method {manifest['method']['name']}, {seconds.get('total', 0.0):.1f} s")
+    if place:
+        out.print(f"published and verified: [bold]{place}[/]")
+
+
+def _claims_table(claims: Sequence[Mapping[str, Any]]) -> Any:
+    table = plain_table("guarantee", "column", "asked", "reached", "helps against")
+    for claim in claims:
+        table.add_row(
+            claim["model"],
+            claim["attribute"] or "",
+            figure(claim["threshold"]),
+            figure(claim["measured"]),
+            claim["helps_against"],
+        )
+    return table
+
+
+def _loss_table(loss: Mapping[str, Any]) -> Any:
+    table = plain_table("loss", "value", "")
+    columns = len(loss["by_attribute"])
+    table.add_row("information loss", figure(loss["information_loss"]), f"of at most {columns}")
+    for name, value in loss["by_attribute"].items():
+        table.add_row(f"  {name}", figure(value), "█" * round(20 * value) or "▏")
+    return table
+
+
+def show_verification(verification: Verification) -> None:
+    """Every check with its outcome, then the verdict."""
+    out = console()
+    for finding in verification.findings:
+        out.print(f"{MARK[finding.outcome]} [bold]{finding.check}[/]  {finding.message}")
+    out.print("[green]the release holds[/]" if verification.holds else "[red]the release does NOT hold[/]")
+
+
+def plain_table(*headers: str) -> Any:
+    """A table without lines, that copies well into a mail."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for header in headers:
+        table.add_column(header, header_style="dim")
+    return table
+
+
+def figure(value: float | None) -> str:
+    """Four significant digits; whole numbers whole."""
+    if value is None:
+        return "-"
+    return f"{int(value):,}" if float(value).is_integer() else f"{value:.4g}"

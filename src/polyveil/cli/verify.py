@@ -1,0 +1,33 @@
+"""`polyveil verify`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from polyveil.cli.frame import print_json, reported_errors
+
+
+def verify(
+    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Re-check a release from its files alone, believing nothing else.
+
+    Files against their checksums, every promise of the policy against the classes a reader sees, every figure of the
+    manifest against what the files give. Exit code 0: all holds; 1: something does not; 2: not a release.
+    """
+    with reported_errors(as_json=as_json):
+        from polyveil.verify import verify as run
+
+        verification = run(release)
+        if as_json:
+            print_json({**verification.to_dict(), "release": str(release)})
+        else:
+            from polyveil.cli.show import show_verification
+
+            show_verification(verification)
+    if not verification.holds:
+        raise typer.Exit(1)

@@ -1,0 +1,174 @@
+"""The path of the data, in order. This is the only place that knows it; command line, Python API, workbench and
+engines are doors to it.
+
+    source -read-> Table -bind-> Bound -encode-> CodedTable -method-> Partition -release form-> tables
+       -measure-> manifest -write-> bundle on disk -verify (reads the files)-> published
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from polyveil.errors import PolicyError, Unsatisfiable
+from polyveil.measure import measure_loss
+from polyveil.methods import Method, Partition, Task, make_method
+from polyveil.models import ClassStatistics, Model, attributes_of, from_classes, models_for
+from polyveil.policy import Policy
+from polyveil.progress import SILENT, Progress
+from polyveil.release import FORMS, Release
+from polyveil.release.bundle import check_target, write_bundle
+from polyveil.release.manifest import build_manifest
+from polyveil.release.release import refuse_unless, require_verified
+from polyveil.table.bind import bind
+from polyveil.table.coded import CodedTable
+from polyveil.table.encode import encode
+from polyveil.table.source import read
+
+STAGES = ("read", "encode", "partition", "refine", "release", "measure", "write", "verify")
+
+
+def anonymize(
+    source: Any,
+    policy: Policy | Mapping[str, Any] | Path | str,
+    *,
+    out: Path | str | None = None,
+    overwrite: bool = False,
+    seed: int | None = None,
+    progress: Progress = SILENT,
+    reading: Mapping[str, Any] | None = None,
+) -> Release:
+    """Anonymize a table by a policy; with `out`, publish it there as a bundle once its files have been verified.
+
+    `source` is a path or a polars, pandas or pyarrow frame. `seed` reproduces the method's choices; the order of the
+    released rows never follows from it. `reading` passes options such as `delimiter` on to the reader.
+    Raises PolicyError or InputError for what cannot be used, Unsatisfiable where the policy cannot be reached.
+    """
+    clock = Clock(progress)
+    policy = load_policy(policy)
+    method = make_method(policy.method)
+    _check_form(policy, method)
+    if out is not None:
+        check_target(Path(out), overwrite=overwrite)
+    with clock.stage("read"):
+        table = read(source, **(reading or {}))
+    with clock.stage("encode"):
+        bound = bind(policy, table)
+        coded = encode(bound)
+        attributes = attributes_of(coded)
+        models = models_for(policy, attributes)
+        check_reachable(models, whole_table(coded), policy.privacy.suppression_limit)
+    with clock.stage("partition"):
+        task = Task(coded, models, attributes, policy.privacy, np.random.default_rng(seed), progress)
+        partition = method.partition(task)
+        statistics = statistics_of(coded, partition)
+        check_reached(models, statistics)
+    with clock.stage("refine"):
+        pass
+    with clock.stage("release"):
+        tables = FORMS[policy.release.form](bound, coded, partition)
+    with clock.stage("measure"):
+        loss = measure_loss(coded, partition.class_of_row)
+        manifest = build_manifest(bound, coded, method, partition, statistics, models, loss)
+        release = Release(tables, manifest, clock.seconds)
+    if out is None:
+        with clock.stage("verify"):
+            refuse_unless(release.verify())
+    else:
+        _publish(release, Path(out), overwrite, clock)
+    return release
+
+
+def _publish(release: Release, out: Path, overwrite: bool, clock: Clock) -> None:
+    """Write, verify what was written, and only then let it appear under its name."""
+
+    def verified(folder: Path) -> None:
+        with clock.stage("verify"):
+            require_verified(folder)
+
+    file_format = release.manifest["policy"]["release"]["format"]
+    with clock.stage("write"):
+        write_bundle(
+            out, release.tables, release.manifest, file_format=file_format, overwrite=overwrite, accept=verified
+        )
+
+
+def load_policy(policy: Policy | Mapping[str, Any] | Path | str) -> Policy:
+    """A policy as it comes: an object, plain data, or the path of a file."""
+    if isinstance(policy, Policy):
+        return policy
+    return Policy.from_dict(policy) if isinstance(policy, Mapping) else Policy.from_yaml(policy)
+
+
+def _check_form(policy: Policy, method: Method[Any]) -> None:
+    from polyveil.errors import Fault
+
+    form = policy.release.form
+    if form not in method.forms:
+        remedy = f"{method.name} can be released as: {', '.join(method.forms)}"
+        raise PolicyError([Fault("release.form", f"{method.name} does not make {form} releases", remedy)])
+
+
+def whole_table(table: CodedTable) -> ClassStatistics:
+    """The table as one class: the most any method can join."""
+    return statistics_of(table, Partition(np.zeros(table.rows, dtype=np.int64)))
+
+
+def statistics_of(table: CodedTable, partition: Partition) -> ClassStatistics:
+    """What the models judge, counted from the codes."""
+    codes = {column.name: column.codes for column in table.sensitive}
+    return from_classes(partition.class_of_row, codes, attributes_of(table))
+
+
+def check_reachable(models: Sequence[Model], whole: ClassStatistics, suppression_limit: float) -> None:
+    """Without suppression nothing is safer than the whole table as one class; name the first demand it fails."""
+    if suppression_limit > 0:
+        return
+    for model in models:
+        verdict = model.judge(whole)
+        if model.monotone and not verdict.holds:
+            raise Unsatisfiable(
+                f"{verdict.statement}, but even the whole table as one class has {verdict.value:.6g}",
+                f"{verdict.value:.6g} for {model.key}"
+                + (f" of {model.attribute}" if model.attribute else "")
+                + "; or allow rows to be left out with privacy.suppression_limit",
+            )
+
+
+def check_reached(models: Sequence[Model], statistics: ClassStatistics) -> None:
+    """A method's classes must satisfy every model before anything is made of them."""
+    for model in models:
+        verdict = model.judge(statistics)
+        if not verdict.holds:
+            reached = (
+                "nothing is left to release" if statistics.classes == 0 else f"the worst class has {verdict.value:.6g}"
+            )
+            raise Unsatisfiable(f"{verdict.statement}, but {reached}", f"{verdict.value:.6g} with this method")
+
+
+class Clock:
+    """Seconds per stage, and the progress of stages."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress = progress
+        self.seconds: dict[str, float] = dict.fromkeys((*STAGES, "total"), 0.0)
+        self._nested = 0.0
+
+    @contextmanager
+    def stage(self, name: str) -> Iterator[None]:
+        """Time a stage; a stage within a stage is counted once, as itself."""
+        self.progress.stage(name)
+        outer, self._nested = self._nested, 0.0
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            passed = time.perf_counter() - start
+            self.seconds[name] += passed - self._nested
+            self.seconds["total"] += passed - self._nested
+            self._nested = outer + passed

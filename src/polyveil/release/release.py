@@ -1,0 +1,79 @@
+"""A release in memory: the tables to publish, their manifest, and what a caller wants to know about them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polyveil.errors import VerificationFailed
+from polyveil.release.bundle import write_bundle
+from polyveil.verify import Verification, verify, verify_tables
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """What will be published. `tables` and `manifest` are public; `seconds` is for the caller alone."""
+
+    tables: Mapping[str, pl.DataFrame]
+    manifest: Mapping[str, Any]
+    seconds: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def form(self) -> str:
+        return str(self.manifest["form"])
+
+    @property
+    def table(self) -> pl.DataFrame:
+        """The released table (of an anatomized or sliced release: the one with the quasi-identifiers)."""
+        return self.tables["table" if "table" in self.tables else "quasi"]
+
+    @property
+    def privacy(self) -> Mapping[str, Any]:
+        """What was reached: k, l and t as measured on the release."""
+        found: Mapping[str, Any] = self.manifest["privacy"]
+        return found
+
+    @property
+    def loss(self) -> Mapping[str, Any]:
+        """What it cost."""
+        found: Mapping[str, Any] = self.manifest["loss"]
+        return found
+
+    def verify(self) -> Verification:
+        """Check the tables against the manifest, by the code that checks strangers' releases."""
+        return verify_tables(self.manifest, self.tables)
+
+    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
+        """Write the bundle; it appears only after the verifier has read the written files and passed them."""
+        write_bundle(
+            Path(path),
+            self.tables,
+            self.manifest,
+            file_format=self.manifest["policy"]["release"]["format"],
+            overwrite=overwrite,
+            accept=require_verified,
+        )
+
+    def summary(self) -> dict[str, Any]:
+        """The figures of `polyveil anonymize --json`."""
+        keys = ("rows", "suppressed", "classes", "class_size", "method", "privacy", "loss")
+        return {**{key: self.manifest[key] for key in keys}, "seconds": dict(self.seconds)}
+
+
+def require_verified(folder: Path) -> None:
+    """Raise unless the bundle in the folder passes verification."""
+    refuse_unless(verify(folder))
+
+
+def refuse_unless(verification: Verification) -> None:
+    """No release that its own verifier has not passed."""
+    if not verification.holds:
+        seen = "\n".join(f"  - {finding.check}: {finding.message}" for finding in verification.failures)
+        raise VerificationFailed(
+            "the release did not pass its own verification, so nothing was published. "
+            f"This is a fault in polyveil, not in your data; please report it.\n{seen}"
+        )

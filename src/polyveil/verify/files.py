@@ -1,0 +1,87 @@
+"""The files of a bundle: present, unchanged, nothing beside them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polyveil.errors import InputError
+from polyveil.verify.findings import Finding, fails, holds
+
+MANIFEST = "manifest.json"
+FORMAT = "polyveil-release"
+READABLE = {".parquet", ".csv"}
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest as data; raises InputError where the folder is not a release at all."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder. Name the folder that holds a release and its {MANIFEST}")
+    file = folder / MANIFEST
+    if not file.is_file():
+        raise InputError(f"{folder} has no {MANIFEST}, so it is not a release. Use `polyveil check` for a plain table")
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise InputError(
+            f"{file} cannot be read as JSON. The release is damaged; get it again from its source"
+        ) from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or manifest.get("format_version") != 1:
+        raise InputError(f"{file} is not a manifest this version understands. Update polyveil, or check the file")
+    return manifest
+
+
+def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
+    """Missing, extra, swapped and changed files, each with its own finding."""
+    listed: Mapping[str, Any] = manifest["files"]
+    present = {entry.name for entry in folder.iterdir()} - {MANIFEST}
+    findings = [
+        fails("missing file", f"{name} is listed in the manifest but is not there")
+        for name in sorted(set(listed) - present)
+    ]
+    findings += [
+        fails("extra file", f"{name} is not listed in the manifest; a release holds nothing unaccounted for")
+        for name in sorted(present - set(listed))
+    ]
+    owner = {about["sha256"]: name for name, about in listed.items()}
+    for name in sorted(set(listed) & present):
+        with (folder / name).open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        if digest == listed[name]["sha256"]:
+            continue
+        if owner.get(digest, name) != name:
+            findings.append(fails("swapped file", f"{name} has the content of {owner[digest]}"))
+        else:
+            findings.append(fails("changed file", f"{name} is not the file that was released: its sha256 differs"))
+    return findings or [holds("files", f"all {len(listed)} files are present and unchanged")]
+
+
+def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl.DataFrame], list[Finding]]:
+    """The tables by name (file name without its ending); what cannot be read is a finding."""
+    tables, findings = {}, []
+    for name, about in manifest["files"].items():
+        file = folder / name
+        if file.suffix not in READABLE or not file.is_file():
+            continue
+        try:
+            frame = pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file, infer_schema=False)
+        except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError):
+            findings.append(fails("unreadable file", f"{name} cannot be read as {file.suffix[1:]}"))
+            continue
+        findings.extend(_shape_findings(name, frame, about))
+        tables[file.stem] = frame
+    return tables, findings
+
+
+def _shape_findings(name: str, frame: pl.DataFrame, about: Mapping[str, Any]) -> list[Finding]:
+    findings = []
+    if frame.height != about["rows"]:
+        findings.append(fails("rows", f"{name} has {frame.height} rows, the manifest says {about['rows']}"))
+    if frame.columns != about["columns"]:
+        findings.append(fails("columns", f"{name} does not have the columns the manifest lists"))
+    return findings

@@ -1,0 +1,23 @@
+"""Shared fixtures: where the real tables are, and how skips are judged."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("polyveil", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+settings.load_profile("polyveil")
+
+ROOT = Path(__file__).parent.parent
+
+
+@pytest.fixture(scope="session")
+def shared_data() -> Path:
+    """The folder of real tables; tests that need it skip where it is absent."""
+    folder = Path(os.environ.get("POLYVEIL_DATA", ROOT.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip("the real tables are not here (set POLYVEIL_DATA to their folder)")
+    return folder
