@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from polyveil.models import many_values
 from polyveil.models.base import TOLERANCE, SensitiveModel
 from polyveil.models.constraints import Closeness, Constraint, Divergence
 from polyveil.models.statistics import Attribute, Block
@@ -50,7 +51,7 @@ def distance(block: Block) -> FloatArray:
         case "js":
             return jensen_shannon(block)
         case _:
-            return earth_mover(block)
+            return many_values.earth_mover(block) if many_values.worthwhile(block) else earth_mover(block)
 
 
 def earth_mover(block: Block) -> FloatArray:
