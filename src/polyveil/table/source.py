@@ -87,9 +87,14 @@ def read(
 
             frame = mark_missing(read_parquet(path), missing)
             return Table(frame, path.name, first_line=None)
-        from polyveil.table.csv_file import read_csv
+        from polyveil.table.csv_file import TextOptions, read_text_table
 
-        return read_csv(path, delimiter, encoding, decimal, quote, names, (*DEFAULT_MISSING, *missing), strip)
+        markers = (*DEFAULT_MISSING, *missing)
+        options = TextOptions(delimiter, encoding, decimal, quote, names, markers, strip)
+        text, mark = read_text_table(path, options)
+        return Table(
+            text.frame, path.name, mark, text.first_line, text.dialect.delimiter, encoding=text.content.encoding
+        )
     return Table(mark_missing(frame_from(source, "table"), missing), "table", first_line=None)
 
 
