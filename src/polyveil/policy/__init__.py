@@ -1,0 +1,35 @@
+"""What the steward declares: columns and their roles, hierarchies, the guarantees asked for."""
+
+from polyveil.policy.broken import BrokenRule
+from polyveil.policy.hierarchy import Hierarchy, HierarchyFault
+from polyveil.policy.load import check, from_dict, from_file, from_text, to_yaml
+from polyveil.policy.public import from_public, public
+from polyveil.policy.rules import DateParts, File, Intervals, Mask, Order, Rule, Tree
+from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice
+from polyveil.policy.write import to_dict
+
+__all__ = [
+    "BrokenRule",
+    "Column",
+    "DateParts",
+    "File",
+    "Hierarchy",
+    "HierarchyFault",
+    "Intervals",
+    "Mask",
+    "MethodChoice",
+    "Order",
+    "Policy",
+    "Privacy",
+    "ReleaseChoice",
+    "Rule",
+    "Tree",
+    "check",
+    "from_dict",
+    "from_file",
+    "from_public",
+    "from_text",
+    "public",
+    "to_dict",
+    "to_yaml",
+]

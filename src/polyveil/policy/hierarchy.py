@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,18 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyveil.policy.broken import BrokenRule, Path, listed
+
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 
 ROOT_LABEL = "*"
+MAX_DEPTH = 100
 
 
-class HierarchyFault(ValueError):
+class HierarchyFault(BrokenRule):
     """The tree is not one: says which rule is broken and how to mend it, without naming any value."""
-
-    def __init__(self, rule: str, remedy: str) -> None:
-        self.rule, self.remedy = rule, remedy
-        super().__init__(f"{rule}. {remedy}")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +47,11 @@ class Hierarchy:
         return len(self.leaf_node)
 
     @property
+    def root(self) -> str:
+        """The label of the root."""
+        return self.labels[0] or ROOT_LABEL
+
+    @property
     def depth(self) -> int:
         """Height of the root."""
         return int(self.height[0])
@@ -69,21 +73,17 @@ class Hierarchy:
 
     def with_null(self) -> Hierarchy:
         """The same tree with one more leaf, below the root and last, that stands for missing values."""
-        return from_tree(_nested(self, 0), self.labels[0] or ROOT_LABEL, null=True)
+        return from_tree(self.to_nested(), self.root, null=True)
 
     def to_nested(self) -> dict[str, Any]:
         """Nested mappings with None for leaves, as written to a manifest; the null leaf is left out."""
-        return _nested(self, 0)
-
-
-def _nested(tree: Hierarchy, root: int) -> dict[str, Any]:
-    # Preorder is walked backwards, so every node's children are complete, last child first, when it is reached.
-    children: list[list[tuple[str, Any]]] = [[] for _ in tree.labels]
-    for node in range(len(tree.labels) - 1, 0, -1):
-        label = tree.labels[node]
-        if label is not None:
-            children[tree.parent[node]].append((label, dict(reversed(children[node])) or None))
-    return dict(reversed(children[root]))
+        # Preorder is walked backwards, so every node's children are complete, last child first, when it is reached.
+        children: list[list[tuple[str, Any]]] = [[] for _ in self.labels]
+        for node in range(len(self.labels) - 1, 0, -1):
+            label = self.labels[node]
+            if label is not None:
+                children[self.parent[node]].append((label, dict(reversed(children[node])) or None))
+        return dict(reversed(children[0]))
 
 
 def from_tree(tree: Mapping[str, Any] | Sequence[Any], root: str = ROOT_LABEL, *, null: bool = False) -> Hierarchy:
@@ -91,43 +91,56 @@ def from_tree(tree: Mapping[str, Any] | Sequence[Any], root: str = ROOT_LABEL, *
     labels: list[str | None] = [root]
     parent: list[int] = [-1]
     is_leaf: list[bool] = [False]
-
-    def add(children: Any, above: int) -> None:
-        for label, below in _children(children):
-            labels.append(label)
-            parent.append(above)
-            is_leaf.append(not below)
-            if below:
-                add(below, len(labels) - 1)
-
-    add(tree, 0)
+    seen = {root}
+    open_nodes: list[tuple[int, Path, Iterator[tuple[Path, str, Any]]]] = [(0, (), _children(tree))]
+    while open_nodes:
+        above, path, children = open_nodes[-1]
+        child = next(children, None)
+        if child is None:
+            open_nodes.pop()
+            continue
+        step, label, below = child
+        if label in seen:
+            raise _twice((*path, *step))
+        seen.add(label)
+        labels.append(label)
+        parent.append(above)
+        is_leaf.append(not below)
+        if below:
+            if len(open_nodes) >= MAX_DEPTH:
+                raise HierarchyFault(f"a hierarchy has at most {MAX_DEPTH} levels", "Join some levels")
+            open_nodes.append((len(labels) - 1, (*path, *step), _children(below)))
     if null:
         labels.append(None)
         parent.append(0)
         is_leaf.append(True)
     if not any(is_leaf):
         raise HierarchyFault("a hierarchy has at least one value", "List the column's values below the root")
-    if len(set(labels)) != len(labels):
-        raise HierarchyFault(
-            "the same label stands at two places of the hierarchy, so one value has two parents "
-            "or a group has the name of a value",
-            "Give every value one place and every group a name of its own",
-        )
     return _number(labels, parent, is_leaf)
 
 
-def _children(children: Any) -> Iterable[tuple[str, Any]]:
+def _twice(path: Path) -> HierarchyFault:
+    return HierarchyFault(
+        "the same label stands at two places of the hierarchy, so one value has two parents "
+        "or a group has the name of a value",
+        f"Give every value one place and every group a name of its own (the top is called {ROOT_LABEL!r})",
+        path,
+    )
+
+
+def _children(children: Any) -> Iterator[tuple[Path, str, Any]]:
     if isinstance(children, Mapping):
         for label, below in children.items():
-            yield str(label), below
+            yield (label,), str(label), below
     elif isinstance(children, str) or not isinstance(children, Sequence):
-        yield str(children), None
+        yield (), str(children), None
     else:
-        for item in children:
+        for position, item in enumerate(children):
             if isinstance(item, Mapping):
-                yield from _children(item)
+                for label, below in item.items():
+                    yield (position, label), str(label), below
             else:
-                yield str(item), None
+                yield (position,), str(item), None
 
 
 def _number(labels: list[str | None], parent: list[int], is_leaf: list[bool]) -> Hierarchy:
@@ -155,48 +168,73 @@ def _number(labels: list[str | None], parent: list[int], is_leaf: list[bool]) ->
     )
 
 
-def from_paths(paths: Iterable[Sequence[str]]) -> Hierarchy:
+def from_paths(paths: Iterable[Sequence[str]], lines: Sequence[int] | None = None) -> Hierarchy:
     """Build from one path per value, value first and root last (the rows of an ARX hierarchy file).
 
-    A label repeated along a path ("Other;Other;*") stands for one node, which is how ARX writes uneven trees.
+    A label repeated along a path ("Other;Other;*") stands for one node, which is how ARX writes uneven trees. Where
+    the paths do not all end in one label, a root `*` is put above them. `lines` says where each path was written.
     """
-    tree: dict[str, Any] = {}
-    roots: set[str] = set()
-    seen: dict[str, tuple[str, ...]] = {}
-    cleaned: list[tuple[str, ...]] = []
-    for number, path in enumerate(paths, start=1):
+    rows: dict[str, tuple[int, tuple[str, ...]]] = {}
+    clashes = []
+    for number, path in enumerate(paths):
         steps = tuple(label for i, label in enumerate(path) if i == 0 or label != path[i - 1])
-        if steps[0] in seen:
-            if seen[steps[0]] != steps:
-                raise HierarchyFault(
-                    f"line {number} puts a value under a second parent",
-                    "Keep one line per value and give every group one parent",
-                )
-            continue
-        seen[steps[0]] = steps
-        cleaned.append(steps)
-        roots.add(steps[-1])
-    if not cleaned:
+        line = lines[number] if lines else number + 1
+        if rows.setdefault(steps[0], (line, steps))[1] != steps:
+            clashes.append(line)
+    if clashes:
+        rule = "puts a value under a second parent" if len(clashes) == 1 else "put values under a second parent"
+        raise HierarchyFault(f"{_at(clashes)} {rule}", "Keep one line per value and give every group one parent")
+    if not rows:
         raise HierarchyFault("a hierarchy has at least one value", "Write one line per value")
-    single_root = len(roots) == 1 and all(len(steps) > 1 for steps in cleaned)
-    above: dict[str, str] = {}
-    for number, steps in enumerate(cleaned, start=1):
-        inner = steps[1:-1] if single_root else steps[1:]
-        _check_parents(number, (steps[0], *inner), above)
+    root, chains = _below_root(list(rows.values()))
+    _check_chains(root, chains)
+    tree: dict[str, Any] = {}
+    for _, steps in chains:
         node = tree
-        for label in reversed(inner):
+        for label in reversed(steps):
             node = node.setdefault(label, {})
-        node.setdefault(steps[0], {})
-    return from_tree(tree, next(iter(roots)) if single_root else ROOT_LABEL)
+    return from_tree(tree, root)
 
 
-def _check_parents(number: int, chain: Sequence[str], above: dict[str, str]) -> None:
-    for label, parent in zip(chain, (*chain[1:], ""), strict=True):
-        if above.setdefault(label, parent) != parent:
-            raise HierarchyFault(
-                f"line {number} puts a value or group under a second parent",
-                "Give every group one parent, and a name that no value and no other group has",
-            )
+Chain = tuple[int, tuple[str, ...]]
+
+
+def _below_root(rows: list[Chain]) -> tuple[str, list[Chain]]:
+    """The root's label and the paths up to it."""
+    tops = {steps[-1] for _, steps in rows}
+    if len(tops) > 1 or all(len(steps) == 1 for _, steps in rows):
+        return ROOT_LABEL, rows
+    # A path of one step is the root itself; it stays, so that the check below can name its line.
+    return tops.pop(), [(line, steps[:-1] or steps) for line, steps in rows]
+
+
+def _check_chains(root: str, chains: list[Chain]) -> None:
+    above: dict[str, str | None] = {}
+    clashes = [line for line, steps in chains if root in steps]
+    if clashes:
+        remedy = f"Give the value or group another name than {root!r}"
+        raise HierarchyFault(f"{_at(clashes)} name{_s(clashes)} a value or group like the top of the hierarchy", remedy)
+    for line, steps in chains:
+        for label, parent in zip(steps, (*steps[1:], None), strict=True):
+            if above.setdefault(label, parent) != parent:
+                clashes.append(line)
+                break
+    if clashes:
+        remedy = "Give every group one parent, and a name that no value and no other group has"
+        raise HierarchyFault(f"{_at(clashes)} put{_s(clashes)} a value or group under a second parent", remedy)
+    groups = {label for _, steps in chains for label in steps[1:]}
+    clashes = [line for line, steps in chains if steps[0] in groups]
+    if clashes:
+        remedy = "Give the group a name of its own, for example with the word 'all' in front"
+        raise HierarchyFault(f"{_at(clashes)} hold{_s(clashes)} a value that is also the name of a group", remedy)
+
+
+def _s(lines: Sequence[int]) -> str:
+    return "s" if len(lines) == 1 else ""
+
+
+def _at(lines: Sequence[int]) -> str:
+    return f"line {lines[0]}" if len(lines) == 1 else f"lines {listed(lines, most=5)}"
 
 
 def flat(values: Iterable[str], root: str = ROOT_LABEL) -> Hierarchy:

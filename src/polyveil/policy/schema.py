@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, SerializeAsAny, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, field_validator
 
+from polyveil.policy.broken import BrokenRule
 from polyveil.policy.rules import HierarchyRule, parse_rule
+from polyveil.policy.scalars import Number, Text, Whole, categories, plain_number, security_level
 
 Role = Literal["identifier", "quasi", "sensitive", "insensitive"]
 ColumnType = Literal["numeric", "categorical", "ordinal", "date"]
@@ -17,6 +19,53 @@ Diversity = Literal["frequency", "distinct", "entropy", "recursive"]
 
 DEFAULT_LEVEL = 1
 DEFAULT_METHOD = "mondrian"
+
+
+def one_or_per_level(value: Any) -> Any:
+    """An l is at least 1; one l per level does not fall as the level rises."""
+    value = plain_number(value)
+    if isinstance(value, Mapping):
+        return _per_level(value)
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+        raise BrokenRule(
+            "l is a whole number, or one whole number per security level", "Write l: 3 or l: {0: 1, 1: 2, 2: 3}"
+        )
+    if value is not None and value < 1:
+        raise BrokenRule(f"l is at least 1, it is {value}", "Write l: 2 or more; 1 asks for nothing")
+    return value
+
+
+def _per_level(value: Mapping[Any, Any]) -> dict[int, int]:
+    chosen = {security_level(level): plain_number(item) for level, item in value.items()}
+    if len(chosen) != len(value):
+        raise BrokenRule("a security level stands twice", "Give each level one l")
+    if not chosen or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in chosen.values()):
+        raise BrokenRule("each security level has an l of at least 1", "Write whole numbers, as in l: {0: 1, 1: 2}")
+    rising = [chosen[level] for level in sorted(chosen)]
+    if rising != sorted(rising):
+        raise BrokenRule("a higher security level has no smaller l than a lower one", "Let l rise with the level")
+    return chosen
+
+
+def values_of_levels(value: Any) -> Any:
+    """Security levels with their values: each value has one level."""
+    if not isinstance(value, Mapping):
+        raise BrokenRule("levels maps each security level to its values", "Write levels: {2: [one, two], 0: [three]}")
+    chosen: dict[int, tuple[str, ...]] = {}
+    seen: set[str] = set()
+    for key, items in value.items():
+        level = security_level(key)
+        if level in chosen:
+            raise BrokenRule(f"security level {level} stands twice", "Join the two lists", (key,))
+        chosen[level] = categories(items)
+        if seen & set(chosen[level]) or len(set(chosen[level])) < len(chosen[level]):
+            raise BrokenRule("a value has one security level, and one has two", "Keep it in one level", (key,))
+        seen |= set(chosen[level])
+    return chosen
+
+
+Levelled = Annotated[int | dict[int, int] | None, BeforeValidator(one_or_per_level)]
+Markers = Annotated[tuple[str, ...], BeforeValidator(categories)]
 
 
 class Part(BaseModel):
@@ -36,66 +85,55 @@ class Column(Part):
     recode: Literal["hierarchy", "set"] = Field(
         default="hierarchy", description="release as a node or as a set of values"
     )
-    weight: float = Field(default=1.0, gt=0, description="how much a quasi-identifier counts in distances")
-    missing: tuple[str, ...] = Field(default=(), description="cells of this column that mean 'missing'")
-    date_format: str | None = Field(default=None, description="strptime format of a date column; ISO 8601 by default")
-    t: float | None = Field(default=None, ge=0, le=1, description="t-closeness threshold of this sensitive column")
+    weight: Number = Field(default=1.0, gt=0, description="how much a quasi-identifier counts in distances")
+    missing: Markers = Field(default=(), description="cells of this column that mean 'missing'")
+    date_format: Text | None = Field(default=None, description="strptime format of a date column; ISO 8601 by default")
+    t: Number | None = Field(default=None, ge=0, le=1, description="t-closeness threshold of this sensitive column")
     distance: Distance | None = Field(default=None, description="how closeness is measured")
-    l: int | dict[int, int] | None = Field(default=None, description="l-diversity of this column, or one l per level")  # noqa: E741
-    levels: dict[int, tuple[str, ...]] = Field(default_factory=dict, description="security level -> values")
-    alpha: float | None = Field(default=None, gt=0, le=1, description="greatest share of any one value in a class")
-    beta: float | None = Field(default=None, gt=0, description="beta-likeness")
-    delta: float | None = Field(default=None, gt=0, description="delta-disclosure privacy")
+    l: Levelled = Field(default=None, description="l-diversity of this column, or one l per level")  # noqa: E741
+    levels: Annotated[dict[int, tuple[str, ...]], BeforeValidator(values_of_levels)] = Field(
+        default_factory=dict, description="security level -> values"
+    )
+    alpha: Number | None = Field(default=None, gt=0, le=1, description="greatest share of any one value in a class")
+    beta: Number | None = Field(default=None, gt=0, description="beta-likeness")
+    delta: Number | None = Field(default=None, gt=0, description="delta-disclosure privacy")
 
     @field_validator("hierarchy", mode="before")
     @classmethod
     def _any_notation(cls, value: Any) -> Any:
         return None if value is None else parse_rule(value)
 
-    @field_validator("levels", mode="before")
+    @field_validator("date_format")
     @classmethod
-    def _values_as_text(cls, value: Any) -> Any:
-        if not isinstance(value, Mapping):
-            return value
-        return {level: tuple(str(item) for item in _as_list(items)) for level, items in value.items()}
-
-    @field_validator("missing", mode="before")
-    @classmethod
-    def _markers_as_text(cls, value: Any) -> Any:
-        return tuple(str(item) for item in _as_list(value))
-
-    @field_validator("l")
-    @classmethod
-    def _positive(cls, value: int | dict[int, int] | None) -> int | dict[int, int] | None:
-        return check_diversity(value)
+    def _has_parts(cls, value: str | None) -> str | None:
+        if value is not None and "%" not in value:
+            raise BrokenRule("a date format names the date's parts", "Write it like %d.%m.%Y")
+        return value
 
 
 class Privacy(Part):
     """The guarantees asked for. What is not asked for is not checked; a column's own value wins over these."""
 
-    k: int | None = Field(default=None, ge=2, description="least number of rows that look alike")
-    l: int | dict[int, int] | None = Field(default=None, description="l-diversity, or one l per security level")  # noqa: E741
+    k: Whole | None = Field(default=None, ge=2, description="least number of rows that look alike")
+    l: Levelled = Field(default=None, description="l-diversity, or one l per security level")  # noqa: E741
     diversity: Diversity = Field(default="frequency", description="what l means")
-    c: float = Field(default=2.0, gt=0, description="c of recursive (c,l)-diversity")
-    t: float | None = Field(default=None, ge=0, le=1, description="t-closeness of every sensitive column")
-    p: int | None = Field(default=None, ge=2, description="p-sensitive k-anonymity: distinct values per class")
-    alpha: float | None = Field(default=None, gt=0, le=1, description="(alpha,k)-anonymity")
-    beta: float | None = Field(default=None, gt=0, description="beta-likeness")
-    beta_kind: Literal["basic", "enhanced"] = "enhanced"
-    delta: float | None = Field(default=None, gt=0, description="delta-disclosure privacy")
-    suppression_limit: float = Field(default=0.0, ge=0, le=1, description="greatest share of rows that may be left out")
-
-    @field_validator("l")
-    @classmethod
-    def _positive(cls, value: int | dict[int, int] | None) -> int | dict[int, int] | None:
-        return check_diversity(value)
+    c: Number = Field(default=2.0, gt=0, description="c of recursive (c,l)-diversity")
+    t: Number | None = Field(default=None, ge=0, le=1, description="t-closeness of every sensitive column")
+    p: Whole | None = Field(default=None, ge=2, description="p-sensitive k-anonymity: distinct values per class")
+    alpha: Number | None = Field(default=None, gt=0, le=1, description="(alpha,k)-anonymity")
+    beta: Number | None = Field(default=None, gt=0, description="beta-likeness")
+    beta_kind: Literal["basic", "enhanced"] = Field(default="enhanced", description="which beta-likeness")
+    delta: Number | None = Field(default=None, gt=0, description="delta-disclosure privacy")
+    suppression_limit: Number = Field(
+        default=0.0, ge=0, le=1, description="greatest share of rows that may be left out"
+    )
 
 
 class MethodChoice(BaseModel):
     """The method's name; its options are checked by the method itself."""
 
     model_config = ConfigDict(extra="allow", frozen=True)
-    name: str = DEFAULT_METHOD
+    name: Text = Field(default=DEFAULT_METHOD, min_length=1, description="the method, as `polyveil methods` lists it")
 
     @property
     def options(self) -> dict[str, Any]:
@@ -105,8 +143,8 @@ class MethodChoice(BaseModel):
 class ReleaseChoice(Part):
     """How the release is published."""
 
-    form: Literal["generalized", "anatomized", "sliced"] = "generalized"
-    format: Literal["parquet", "csv"] = "parquet"
+    form: Literal["generalized", "anatomized", "sliced"] = Field(default="generalized", description="what is published")
+    format: Literal["parquet", "csv"] = Field(default="parquet", description="how files are written")
     numbers: Literal["interval", "midpoint", "mean"] = Field(
         default="interval", description="how a generalized number is written"
     )
@@ -120,14 +158,9 @@ class Policy(Part):
     privacy: Privacy = Field(default_factory=Privacy)
     method: MethodChoice = Field(default_factory=MethodChoice)
     release: ReleaseChoice = Field(default_factory=ReleaseChoice)
-    missing: tuple[str, ...] = Field(default=(), description="cells of any column that mean 'missing', for example '?'")
+    missing: Markers = Field(default=(), description="cells of any column that mean 'missing', for example '?'")
 
     folder: Path = Field(default=Path(), exclude=True, description="where hierarchy files are looked up")
-
-    @field_validator("missing", mode="before")
-    @classmethod
-    def _markers_as_text(cls, value: Any) -> Any:
-        return tuple(str(item) for item in _as_list(value))
 
     def having(self, role: Role) -> tuple[str, ...]:
         """The names of the columns of one role, in order."""
@@ -149,23 +182,6 @@ class Policy(Part):
 
     def to_yaml(self) -> str:
         """The policy as a YAML file's text; reading it back gives an equal policy."""
-        from polyveil.policy.load import to_yaml
+        from polyveil.policy.write import to_yaml
 
         return to_yaml(self)
-
-
-def check_diversity(value: int | dict[int, int] | None) -> int | dict[int, int] | None:
-    """An l is at least 1; one l per level does not fall as the level rises."""
-    if isinstance(value, int) and value < 1:
-        raise ValueError("l must be at least 1")
-    if isinstance(value, dict):
-        if not value or any(item < 1 for item in value.values()):
-            raise ValueError("give an l of at least 1 for each security level")
-        rising = [value[level] for level in sorted(value)]
-        if rising != sorted(rising):
-            raise ValueError("a higher security level must not have a smaller l")
-    return value
-
-
-def _as_list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, (list, tuple)) else [value]

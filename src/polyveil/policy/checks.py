@@ -1,0 +1,170 @@
+"""What the parts of a policy demand of each other; each part is already valid by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from polyveil.policy.broken import Finding, listed
+from polyveil.policy.rules import DateParts, Intervals, Order
+from polyveil.policy.schema import DEFAULT_LEVEL, Column, Privacy, Role
+
+_NO_KEYS: frozenset[str] = frozenset()
+_OF_QUASI = ("recode", "weight")
+_OF_SENSITIVE = ("t", "distance", "l", "levels", "alpha", "beta", "delta")
+_ROLES_OF_KEY: dict[str, tuple[Role, ...]] = {
+    **dict.fromkeys(_OF_QUASI, ("quasi",)),
+    **dict.fromkeys(_OF_SENSITIVE, ("sensitive",)),
+    "hierarchy": ("quasi", "sensitive"),
+}
+_ASKED_OF_SENSITIVE = ("l", "t", "p", "alpha", "beta", "delta")
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """A column as far as it could be read; `lost` names the keys that were given but are faults themselves."""
+
+    column: Column
+    lost: frozenset[str] = _NO_KEYS
+
+    def has(self, key: str) -> bool:
+        """Whether the key was given, usable or not."""
+        return key in self.lost or getattr(self.column, key) is not None
+
+
+def check_column(name: str, sketch: Sketch) -> Iterator[Finding]:
+    """Keys that do not fit the role, the type or each other."""
+    yield from _check_role(name, sketch.column)
+    if "type" not in sketch.lost and "hierarchy" not in sketch.lost:
+        yield from _check_type(name, sketch.column)
+        yield from _check_distance(name, sketch.column)
+    yield from _check_recode(name, sketch)
+
+
+def _check_role(name: str, column: Column) -> Iterator[Finding]:
+    for key, roles in _ROLES_OF_KEY.items():
+        if key in column.model_fields_set and getattr(column, key) is not None and column.role not in roles:
+            yield Finding(
+                ("columns", name, key),
+                f"{key} is read for {listed(roles)} columns, this one is {column.role}",
+                f"Remove {key}, or give the column the role {listed(roles, 'or')}",
+            )
+
+
+def _check_type(name: str, column: Column) -> Iterator[Finding]:
+    path, rule, kind = ("columns", name, "hierarchy"), column.hierarchy, column.type
+    if kind == "ordinal" and not isinstance(rule, Order):
+        at = path if rule else ("columns", name, "type")
+        yield Finding(
+            at, "type ordinal needs the order of the values", "Write hierarchy: {order: [lowest, ..., highest]}"
+        )
+    if isinstance(rule, Order) and kind not in (None, "ordinal"):
+        yield Finding(path, f"an order is for type ordinal, the type is {kind}", "Write type: ordinal, or leave it out")
+    if isinstance(rule, Intervals) and kind not in (None, "numeric"):
+        yield Finding(path, f"intervals are for type numeric, the type is {kind}", "Write type: numeric")
+    if isinstance(rule, DateParts) and kind not in (None, "date"):
+        yield Finding(path, f"date parts are for type date, the type is {kind}", "Write type: date")
+    if column.date_format is not None and kind != "date":
+        at = ("columns", name, "date_format")
+        yield Finding(at, "date_format is read for columns of type date", "Write type: date, or remove date_format")
+
+
+def _check_distance(name: str, column: Column) -> Iterator[Finding]:
+    path = ("columns", name, "distance")
+    ranked = isinstance(column.hierarchy, Order)
+    if column.distance == "hierarchical" and (column.hierarchy is None or ranked):
+        remedy = "Use distance: ordered" if ranked else "Give the column a hierarchy, or use distance: equal"
+        yield Finding(path, "hierarchical distance needs a hierarchy with groups", remedy)
+    if column.distance == "ordered" and column.type == "categorical" and not ranked:
+        remedy = "Give the order with type: ordinal, hierarchy: {order: [...]}, or use distance: equal"
+        yield Finding(path, "ordered distance needs an order, and the type is categorical", remedy)
+
+
+def _check_recode(name: str, sketch: Sketch) -> Iterator[Finding]:
+    column = sketch.column
+    if column.recode == "set" and (column.hierarchy is not None or column.type == "ordinal"):
+        yield Finding(
+            ("columns", name, "recode"),
+            "recode: set releases sets of values and reads no hierarchy and no order",
+            "Remove recode: set, or the hierarchy",
+        )
+
+
+def check_levels(name: str, column: Column, known: frozenset[str] | None) -> Iterator[Finding]:
+    """Values of a security level that the column's hierarchy does not have would silently get the default level."""
+    if known is None:
+        return
+    for level, values in column.levels.items():
+        unknown = sum(value not in known for value in values)
+        if unknown:
+            yield Finding(
+                ("columns", name, "levels", str(level)),
+                f"{unknown} of the {len(values)} values of security level {level} are not in the column's hierarchy",
+                "Correct their spelling, or add them to the hierarchy",
+            )
+
+
+def check_privacy(
+    privacy: Privacy, lost: frozenset[str], sketches: Mapping[str, Sketch], complete: bool
+) -> Iterator[Finding]:
+    """What the guarantees demand of the columns. `complete` says whether the role of every column is known."""
+    sensitive = {name: sketch for name, sketch in sketches.items() if sketch.column.role == "sensitive"}
+    if complete and not sensitive:
+        for key in _ASKED_OF_SENSITIVE:
+            if getattr(privacy, key) is not None:
+                rule = f"{key} protects sensitive columns, and there is none"
+                yield Finding(("privacy", key), rule, f"Give a column the role sensitive, or remove {key}")
+    if complete and not _anything_asked(privacy, lost, sensitive):
+        rule = "the policy asks for no guarantee"
+        yield Finding(("privacy",), rule, "Ask for one, for example privacy: {k: 5}")
+    yield from _check_settings(privacy, lost, sensitive)
+    yield from _check_l(privacy, sensitive)
+
+
+def _anything_asked(privacy: Privacy, lost: frozenset[str], sensitive: Mapping[str, Sketch]) -> bool:
+    asked = [key in lost or getattr(privacy, key) is not None for key in ("k", *_ASKED_OF_SENSITIVE)]
+    own = [sketch.has(key) for sketch in sensitive.values() for key in ("t", "l", "alpha", "beta", "delta")]
+    return any(asked) or any(own)
+
+
+def _check_settings(privacy: Privacy, lost: frozenset[str], sensitive: Mapping[str, Sketch]) -> Iterator[Finding]:
+    """Settings that change a guarantee nobody asked for: the steward expects something else than happens."""
+
+    def asked(key: str) -> bool:
+        return key in lost or getattr(privacy, key) is not None or any(s.has(key) for s in sensitive.values())
+
+    defaults = Privacy()
+    if privacy.c != defaults.c and privacy.diversity != "recursive" and "diversity" not in lost:
+        yield Finding(
+            ("privacy", "c"), "c is read for recursive diversity only", "Add diversity: recursive, or remove c"
+        )
+    if privacy.diversity != defaults.diversity and not asked("l"):
+        yield Finding(
+            ("privacy", "diversity"), "diversity says what l means, and no l is asked for", "Add l: 2 or more"
+        )
+    if privacy.beta_kind != defaults.beta_kind and not asked("beta"):
+        yield Finding(("privacy", "beta_kind"), "beta_kind is read with beta, and no beta is asked for", "Add beta")
+
+
+def _check_l(privacy: Privacy, sensitive: Mapping[str, Sketch]) -> Iterator[Finding]:
+    """One l per security level (Definition 10 of xiao2020): one for every level in use, for frequency diversity."""
+    by_level = isinstance(privacy.l, dict)
+    for name, sketch in sensitive.items():
+        column = sketch.column
+        chosen = column.l if column.l is not None else privacy.l
+        if not isinstance(chosen, dict) or {"l", "levels"} & sketch.lost:
+            continue
+        by_level = True
+        without = sorted({*column.levels, DEFAULT_LEVEL} - set(chosen))
+        if without:
+            own = column.l is not None
+            default = f"; values without a level have level {DEFAULT_LEVEL}" if DEFAULT_LEVEL in without else ""
+            yield Finding(
+                ("columns", name, "l" if own else "levels"),
+                f"security level{'s' if len(without) > 1 else ''} {listed(without)} of this column "
+                f"{'have' if len(without) > 1 else 'has'} no l{default}",
+                f"Add {listed(f'{level}: ...' for level in without)} to {'its l' if own else 'privacy.l'}",
+            )
+    if by_level and privacy.diversity != "frequency":
+        rule = "one l per security level is defined for frequency diversity"
+        yield Finding(("privacy", "diversity"), rule, "Remove diversity, or give one l for all levels")

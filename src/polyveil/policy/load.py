@@ -1,0 +1,274 @@
+"""Loading a policy from a file, a text or plain data: one policy, or every fault at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from polyveil.errors import Fault, PolicyError
+from polyveil.policy.broken import BrokenRule
+from polyveil.policy.broken import Path as Place
+from polyveil.policy.checks import Sketch, check_column, check_levels, check_privacy
+from polyveil.policy.faults import Faults, findings_of, short, suggestion, unknown_key
+from polyveil.policy.rules import File, Order, Rule, Tree, parse_rule, rule_class
+from polyveil.policy.scalars import categories, is_unicode
+from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice
+from polyveil.policy.source import MAX_BYTES, Unreadable, read_nodes
+from polyveil.policy.write import to_yaml
+from polyveil.policy.written import plain_data
+
+__all__ = ["check", "from_dict", "from_file", "from_text", "to_yaml"]
+
+Model = TypeVar("Model", bound=BaseModel)
+VERSION = 1
+_MAX_OPTION_DEPTH = 20
+
+
+def from_file(path: Path | str) -> Policy:
+    """Read a policy file; hierarchy files are looked up beside it."""
+    path = Path(path)
+    return from_text(_read(path), folder=path.parent, source=str(path))
+
+
+def from_text(text: str, *, folder: Path | str = ".", source: str = "the policy") -> Policy:
+    """Read a policy from YAML text."""
+    try:
+        root = read_nodes(text.removeprefix("\ufeff"))
+    except Unreadable as problem:
+        raise PolicyError([Fault(f"line {problem.line}", problem.rule, problem.remedy)], source) from None
+    faults = Faults(root)
+    if root is None:
+        faults.add((), "it is empty", "Write columns: and privacy:, or start from `polyveil inspect DATA`")
+        raise PolicyError(faults.sorted(), source)
+    return _build(plain_data(root, faults), faults, Path(folder), source)
+
+
+def from_dict(data: Mapping[str, Any], *, folder: Path | str = ".") -> Policy:
+    """Build from plain data; a key with the value None is as if absent."""
+    return _build(data, Faults(), Path(folder), "the policy")
+
+
+def check(policy: Policy) -> tuple[Fault, ...]:
+    """What is wrong with a policy that was put together in Python, part by part."""
+    faults = Faults()
+    sketches = {name: Sketch(column) for name, column in policy.columns.items()}
+    _check(faults, sketches, policy.privacy, frozenset(), policy.folder, complete=True)
+    return tuple(faults.sorted())
+
+
+def _read(path: Path) -> str:
+    def refuse(rule: str, remedy: str, place: str = "the file") -> PolicyError:
+        return PolicyError([Fault(place, rule, remedy)], str(path))
+
+    try:
+        if not path.exists():
+            raise refuse("it is not there", "Check the name, or write a first one with `polyveil inspect DATA`")
+        if not path.is_file():
+            raise refuse("it is not a plain file", "Give the path of a YAML file")
+        if path.stat().st_size > MAX_BYTES:
+            raise refuse(f"a policy file has at most {MAX_BYTES // 10**6} MB", "Keep large hierarchies in CSV files")
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
+        raise refuse("it is not UTF-8", "Save the file as UTF-8", f"line {line}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not a file name"
+        raise refuse(f"it cannot be read ({reason})", "Check its name and who may read it") from None
+
+
+def _build(data: Any, faults: Faults, folder: Path, source: str) -> Policy:
+    if not isinstance(data, Mapping):
+        faults.add((), "a policy is a mapping with columns: and privacy:", "Start with columns:, one line per column")
+        raise PolicyError(faults.sorted(), source)
+    _check_sections(data, faults)
+    sketches, complete = _columns(data.get("columns"), faults)
+    privacy, lost = _section(data, "privacy", Privacy, faults)
+    method, _ = _section(data, "method", MethodChoice, faults)
+    release, _ = _section(data, "release", ReleaseChoice, faults)
+    missing = _missing(data, faults)
+    if sketches or complete:
+        _check(faults, sketches, privacy, lost, folder, complete=complete)
+    if faults:
+        raise PolicyError(faults.sorted(), source)
+    columns = {name: sketch.column for name, sketch in sketches.items()}
+    return Policy(columns=columns, privacy=privacy, method=method, release=release, missing=missing, folder=folder)
+
+
+def _check_sections(data: Mapping[Any, Any], faults: Faults) -> None:
+    for key in data:
+        if not isinstance(key, str):
+            faults.add((), "a key at the top is not text", suggestion(None, _sections()))
+        elif key not in _sections():
+            faults.add((key,), *unknown_key(key, Policy))
+    version = data.get("version")
+    if version is not None and (isinstance(version, bool) or not isinstance(version, int) or version != VERSION):
+        newer = isinstance(version, int) and version > VERSION
+        remedy = "Read it with a newer polyveil" if newer else f"Write version: {VERSION}"
+        faults.add(("version",), f"this polyveil reads policies of version {VERSION}", remedy)
+
+
+def _sections() -> list[str]:
+    return [name for name in Policy.model_fields if name != "folder"]
+
+
+def _columns(data: Any, faults: Faults) -> tuple[dict[str, Sketch], bool]:
+    """The columns as far as they can be read, and whether the role of each is known."""
+    if "columns" in faults.lost_below(()):
+        return {}, False
+    if not isinstance(data, Mapping) or not data:
+        remedy = "Write columns: and below it each column with its role, as in age: {role: quasi}"
+        faults.add(("columns",), "a policy names the columns of the table", remedy)
+        return {}, False
+    sketches = {}
+    complete = not faults.lost_below(("columns",))
+    for name, part in data.items():
+        if not isinstance(name, str) or not is_unicode(name):
+            faults.add(
+                ("columns",), "the name of a column is text", "Write the name as it stands in the table's header"
+            )
+            complete = False
+            continue
+        sketch = _column(name, part, faults)
+        if sketch is not None:
+            sketches[name] = sketch
+        complete = complete and sketch is not None
+    return sketches, complete
+
+
+def _column(name: str, data: Any, faults: Faults) -> Sketch | None:
+    path: Place = ("columns", name)
+    if isinstance(data, Column):
+        return Sketch(data)
+    if not isinstance(data, Mapping):
+        role = (
+            data if isinstance(data, str) and data in ("identifier", "quasi", "sensitive", "insensitive") else "quasi"
+        )
+        faults.add(path, "a column is described by a mapping", f"Write {short(name)}: {{role: {role}}}")
+        return None
+    part = dict(data)
+    lost = faults.lost_below(path)
+    if part.get("hierarchy") is not None:
+        part["hierarchy"] = _rule(part["hierarchy"], (*path, "hierarchy"), faults)
+        if part["hierarchy"] is None:
+            lost.add("hierarchy")
+    column, more = _valid(part, path, Column, faults, lost)
+    return Sketch(column, frozenset(lost | more)) if column is not None else None
+
+
+def _rule(value: Any, path: Place, faults: Faults) -> Rule | None:
+    try:
+        rule: Rule = parse_rule(value)
+    except ValidationError as error:
+        faults.extend(findings_of(error, path, rule_class(value)))
+    except BrokenRule as broken:
+        faults.add((*path, *broken.path), broken.rule, broken.remedy)
+    else:
+        return rule
+    return None
+
+
+def _section(data: Mapping[Any, Any], key: str, model: type[Model], faults: Faults) -> tuple[Model, frozenset[str]]:
+    """A section and the keys of it that are lost; a section that is absent is the default one."""
+    part = data.get(key)
+    if isinstance(part, model):
+        return part, frozenset()
+    if part is not None and not isinstance(part, Mapping):
+        remedy = "Write method: {name: mondrian}" if key == "method" else f"Write {key}: {{key: value}}"
+        faults.add((key,), f"{key} is a mapping", remedy)
+        return model(), frozenset(model.model_fields)
+    if model is MethodChoice:
+        _check_options(part or {}, faults)
+    lost = set(model.model_fields) if key in faults.lost_below(()) else faults.lost_below((key,))
+    section, more = _valid(dict(part or {}), (key,), model, faults, lost)
+    return section if section is not None else model(), frozenset(lost | more)
+
+
+def _valid(
+    part: dict[Any, Any], path: Place, model: type[Model], faults: Faults, lost: set[str]
+) -> tuple[Model | None, set[str]]:
+    """The part without its faulty keys, and those keys; None where what is left is not enough."""
+    usable = {key: value for key, value in part.items() if value is not None}
+    for key in [key for key in usable if not isinstance(key, str)]:
+        faults.add(path, "a key is not text", suggestion(None, list(model.model_fields)))
+        del usable[key]
+    try:
+        return model.model_validate(usable), set()
+    except ValidationError as error:
+        findings = findings_of(error, path, model)
+    wrong = {str(finding.path[len(path)]) for finding in findings}
+    faults.extend(finding for finding in findings if finding.path[len(path)] not in lost)
+    try:
+        return model.model_validate({key: value for key, value in usable.items() if key not in wrong}), wrong
+    except ValidationError:
+        return None, wrong
+
+
+def _check_options(part: Mapping[Any, Any], faults: Faults) -> None:
+    for key, value in part.items():
+        if isinstance(key, str) and key != "name" and not _is_plain(value, _MAX_OPTION_DEPTH):
+            remedy = "Give numbers, text, true or false, lists or mappings of these"
+            faults.add(("method", key), "an option of a method is plain data", remedy)
+
+
+def _is_plain(value: Any, depth: int) -> bool:
+    if depth < 0:
+        return False
+    if isinstance(value, Mapping):
+        return all(isinstance(key, str) and _is_plain(item, depth - 1) for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return all(_is_plain(item, depth - 1) for item in value)
+    if isinstance(value, str):
+        return is_unicode(value)
+    return value is None or isinstance(value, bool | int | float)
+
+
+def _missing(data: Mapping[Any, Any], faults: Faults) -> tuple[str, ...]:
+    try:
+        return categories(data.get("missing"))
+    except BrokenRule as broken:
+        faults.add(("missing",), broken.rule, broken.remedy)
+    return ()
+
+
+def _check(
+    faults: Faults,
+    sketches: Mapping[str, Sketch],
+    privacy: Privacy,
+    lost: frozenset[str],
+    folder: Path,
+    *,
+    complete: bool,
+) -> None:
+    for name, sketch in sketches.items():
+        faults.extend(check_column(name, sketch))
+        known = _known_values(name, sketch.column, folder, faults)
+        if "levels" not in sketch.lost:
+            faults.extend(check_levels(name, sketch.column, known))
+    if complete and all(sketch.column.role in ("identifier", "insensitive") for sketch in sketches.values()):
+        remedy = "Give the columns that tell people apart the role quasi, and those to protect the role sensitive"
+        faults.add(("columns",), "no column is quasi or sensitive, so there is nothing to protect", remedy)
+    else:
+        faults.extend(check_privacy(privacy, lost, sketches, complete))
+
+
+def _known_values(name: str, column: Column, folder: Path, faults: Faults) -> frozenset[str] | None:
+    """The values of a hierarchy that does not depend on the data; building it is how its faults are found."""
+    rule = column.hierarchy
+    path: Place = ("columns", name, "hierarchy")
+    if isinstance(rule, Order):
+        return frozenset(rule.order)
+    try:
+        if isinstance(rule, File):
+            leaves = rule.build(folder).leaves
+        elif isinstance(rule, Tree):
+            leaves = rule.build().leaves
+        else:
+            return None
+    except BrokenRule as broken:
+        inside = ("tree",) if isinstance(rule, Tree) else ()
+        faults.add((*path, *inside, *broken.path), broken.rule, broken.remedy)
+        return None
+    return frozenset(leaf for leaf in leaves if leaf is not None)

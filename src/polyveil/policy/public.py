@@ -1,0 +1,54 @@
+"""The policy as a release publishes it: self-contained, and without what would tell more than the release does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from polyveil.policy.rules import File, Tree
+from polyveil.policy.schema import Column, Policy
+from polyveil.policy.write import column_dict, rule_data, to_dict
+
+# A seed lets a reader replay the choices a method made by chance.
+_PRIVATE_OPTIONS = frozenset({"seed"})
+
+
+def public(policy: Policy) -> dict[str, Any]:
+    """The policy for a manifest, ready for JSON: hierarchy files become trees, identifiers only a count.
+
+    The names of identifier columns, the folder and a seed are left out; settings of `privacy` are all written out.
+    """
+    data = to_dict(policy)
+    identifiers = policy.having("identifier")
+    data["columns"] = {
+        name: _public_column(column, policy) for name, column in policy.columns.items() if name not in identifiers
+    }
+    data["identifiers"] = len(identifiers)
+    data["privacy"] = policy.privacy.model_dump(exclude_none=True)
+    data["method"] = {key: value for key, value in data["method"].items() if key not in _PRIVATE_OPTIONS}
+    return {key: _for_json(part) for key, part in data.items()}
+
+
+def from_public(data: Mapping[str, Any]) -> Policy:
+    """Read a published policy back; it has no identifier columns and needs no files."""
+    return Policy.from_dict({key: value for key, value in data.items() if key != "identifiers"})
+
+
+def _public_column(column: Column, policy: Policy) -> dict[str, Any]:
+    data = column_dict(column)
+    if isinstance(column.hierarchy, File):
+        tree = column.hierarchy.build(policy.folder)
+        data["hierarchy"] = rule_data(Tree(tree=tree.to_nested(), root=tree.root))
+    return data
+
+
+def _for_json(value: Any) -> Any:
+    """Keys as text and infinite edges by name, so that JSON gives back what it was given."""
+    if isinstance(value, Mapping):
+        return {str(key): _for_json(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_for_json(item) for item in value]
+    if isinstance(value, float) and math.isinf(value):
+        return "inf" if value > 0 else "-inf"
+    return value
