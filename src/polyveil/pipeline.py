@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from polyveil.errors import PolicyError, Unsatisfiable
+from polyveil.errors import Fault, PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
 from polyveil.methods import Method, Partition, Task, make_method
 from polyveil.models import ClassStatistics, Model, attributes_of, from_classes, models_for
@@ -91,10 +91,9 @@ def _publish(release: Release, out: Path, overwrite: bool, clock: Clock) -> None
         with clock.stage("verify"):
             require_verified(folder)
 
-    file_format = release.manifest["policy"]["release"]["format"]
     with clock.stage("write"):
         write_bundle(
-            out, release.tables, release.manifest, file_format=file_format, overwrite=overwrite, accept=verified
+            out, release.tables, release.manifest, file_format=release.file_format, overwrite=overwrite, accept=verified
         )
 
 
@@ -106,8 +105,6 @@ def load_policy(policy: Policy | Mapping[str, Any] | Path | str) -> Policy:
 
 
 def _check_form(policy: Policy, method: Method[Any]) -> None:
-    from polyveil.errors import Fault
-
     form = policy.release.form
     if form not in method.forms:
         remedy = f"{method.name} can be released as: {', '.join(method.forms)}"

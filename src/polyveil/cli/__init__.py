@@ -9,6 +9,7 @@ import typer
 
 from polyveil.cli.anonymize import anonymize
 from polyveil.cli.catalogue import methods, models
+from polyveil.cli.check import check
 from polyveil.cli.demo import demo
 from polyveil.cli.verify import verify
 
@@ -32,7 +33,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, anonymize, verify, methods, models):
+for command in (demo, check, anonymize, verify, methods, models):
     app.command()(command)
 
 

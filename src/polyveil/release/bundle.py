@@ -53,15 +53,13 @@ def check_target(path: Path, *, overwrite: bool = False) -> None:
     """Refuse early what would fail late: an existing folder, a missing or unwritable parent."""
     if path.exists() and not overwrite:
         raise InputError(
-            f"{path} exists already, and a release is never mixed with other files. Name a new folder or use --overwrite"
+            f"{path} exists already; a release is never mixed with other files. Name a new folder, or use --overwrite"
         )
     if path.exists() and not (path / MANIFEST).is_file():
-        raise InputError(f"{path} is not a release (it has no {MANIFEST}), so it is not overwritten. Name a new folder")
+        raise InputError(f"{path} is not a release (it has no {MANIFEST}), so it is not replaced. Name a new folder")
     parent = path.absolute().parent
     if not parent.is_dir():
-        raise InputError(
-            f"{parent} does not exist or is not a folder. Create it, or name another place for the release"
-        )
+        raise InputError(f"{parent} does not exist or is not a folder. Create it, or name another place")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise InputError(f"{parent} is not writable. Change its permissions, or name another place for the release")
 

@@ -51,7 +51,7 @@ def build_manifest(
         "suppressed": partition.suppressed,
         "classes": statistics.classes,
         "class_size": {
-            "min": int(sizes.min(initial=0)),
+            "min": int(sizes.min()) if len(sizes) else 0,
             "mean": float(sizes.mean()) if len(sizes) else 0.0,
             "max": int(sizes.max(initial=0)),
         },
@@ -91,7 +91,7 @@ def _finite(value: float) -> float | None:
 
 def privacy_summary(statistics: ClassStatistics, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """k as measured, and per attribute the measured l and t where they were asked for."""
-    summary: dict[str, Any] = {"k": int(statistics.sizes.min(initial=0)) if statistics.classes else 0, "l": {}, "t": {}}
+    summary: dict[str, Any] = {"k": int(statistics.sizes.min()) if statistics.classes else 0, "l": {}, "t": {}}
     for claim in claims:
         if claim["model"].endswith("-diversity"):
             summary["l"][claim["attribute"]] = claim["measured"]

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from polyveil.errors import VerificationFailed
+from polyveil.policy import from_public
 from polyveil.release.bundle import write_bundle
 from polyveil.verify import Verification, verify, verify_tables
 
@@ -25,6 +26,11 @@ class Release:
     @property
     def form(self) -> str:
         return str(self.manifest["form"])
+
+    @property
+    def file_format(self) -> str:
+        """How the tables are written: parquet or csv."""
+        return from_public(self.manifest["policy"]).release.format
 
     @property
     def table(self) -> pl.DataFrame:
@@ -53,7 +59,7 @@ class Release:
             Path(path),
             self.tables,
             self.manifest,
-            file_format=self.manifest["policy"]["release"]["format"],
+            file_format=self.file_format,
             overwrite=overwrite,
             accept=require_verified,
         )

@@ -1,4 +1,4 @@
-"""Binding: a policy meets a table. Every column is found, parsed and given its domain; all faults are reported at once."""
+"""Binding: a policy meets a table. Every column is found, parsed and given its domain; faults come all at once."""
 
 from __future__ import annotations
 

@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from polyveil.errors import InputError
-from polyveil.models import Attribute, Ground, ground
+from polyveil.models import Attribute, ground
+from polyveil.models.ground import Ground
 from polyveil.policy import Policy
 from polyveil.policy.hierarchy import Hierarchy, IntArray, flat
 from polyveil.policy.rules import DateParts, File, Intervals, Mask, Order, Tree, number_label

@@ -26,8 +26,8 @@ def judge_promises(models: Sequence[Model], statistics: ClassStatistics) -> tupl
         if verdict.holds:
             findings.append(holds(name, f"{verdict.statement}: measured {verdict.value:.6g}"))
         elif verdict.outcome == "fails":
-            message = f"{verdict.statement}: {verdict.failing_classes} of {statistics.classes} classes do not, worst {verdict.value:.6g}"
-            findings.append(fails(name, message))
+            failing = f"{verdict.failing_classes} of {statistics.classes} classes do not"
+            findings.append(fails(name, f"{verdict.statement}: {failing}, worst {verdict.value:.6g}"))
         else:
             findings.append(not_checked(name, f"{verdict.statement}: {verdict.reason}"))
     return findings, verdicts
@@ -82,7 +82,7 @@ def check_figures(manifest: Mapping[str, Any], statistics: ClassStatistics) -> l
     sizes = statistics.sizes
     measured: dict[str, float] = {
         "classes": statistics.classes,
-        "class_size.min": float(sizes.min(initial=0)) if len(sizes) else 0.0,
+        "class_size.min": float(sizes.min()) if len(sizes) else 0.0,
         "class_size.mean": float(sizes.mean()) if len(sizes) else 0.0,
         "class_size.max": float(sizes.max(initial=0)),
         "privacy.k": float(sizes.min()) if len(sizes) else 0.0,

@@ -1,4 +1,4 @@
-"""Classes as a reader sees them: rows whose quasi-identifier cells are all equal. A missing cell equals a missing cell."""
+"""Classes as a reader sees them: rows whose quasi-identifier cells are all equal; missing equals missing."""
 
 from __future__ import annotations
 

@@ -1,0 +1,89 @@
+"""`polyveil check`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyveil.cli.frame import print_json, reported_errors
+
+if TYPE_CHECKING:
+    from polyveil.checkup import Checkup
+
+
+def check(
+    data: Annotated[Path, typer.Argument(help="Any table: raw data, or someone else's release.")],
+    policy: Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file (YAML).")] = None,
+    quasi: Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas, instead of a policy.")] = "",
+    sensitive: Annotated[str, typer.Option(help="Sensitive columns, separated by commas.")] = "",
+    k: Annotated[int | None, typer.Option(help="Ask for k-anonymity.", min=2)] = None,
+    l: Annotated[int | None, typer.Option(help="Ask for l-diversity of every sensitive column.", min=1)] = None,  # noqa: E741
+    t: Annotated[
+        float | None, typer.Option(help="Ask for t-closeness of every sensitive column.", min=0, max=1)
+    ] = None,
+    show_classes: Annotated[int, typer.Option(help="List row numbers of this many failing classes.", min=0)] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+) -> None:
+    """Just tell me: is this table already anonymous?
+
+    Measures DATA as it stands against every privacy model at once: which hold, which do not, in how many classes and
+    rows. Classes are rows with equal cells in the quasi-identifiers; missing cells count as values.
+    Exit code 0: everything asked for holds (or nothing was asked); 1: something does not.
+
+        polyveil check patients.csv --quasi age,sex,zip --sensitive disease,salary --k 5 --t 0.2
+    """
+    with reported_errors(as_json=as_json):
+        from polyveil.checkup import check as run
+        from polyveil.errors import InputError
+
+        if policy is not None and (quasi or sensitive or k or l or t is not None):
+            raise InputError(
+                "--policy already says the columns and thresholds; leave out --quasi, --sensitive, --k, --l, --t"
+            )
+        asked = {name: value for name, value in (("k", k), ("l", l), ("t", t)) if value is not None}
+        checkup = run(data, policy, quasi=_names(quasi), sensitive=_names(sensitive), privacy=asked)
+        if as_json:
+            print_json({**checkup.to_dict(), "data": data.name})
+        else:
+            _show(checkup, show_classes)
+    if checkup.holds is False:
+        raise typer.Exit(1)
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _show(checkup: Checkup, show_classes: int) -> None:
+    from polyveil.cli.show import console, figure, plain_table
+
+    out = console()
+    out.print(f"[bold]{checkup.answer()}[/]\n")
+    out.print(f"{checkup.rows:,} rows in {checkup.classes:,} classes, {checkup.unique_rows:,} rows alone in theirs")
+    table: Any = plain_table("", "model", "column", "worst class", "asked", "classes / rows that fail")
+    for each in checkup.measurements:
+        mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: ""}[each.holds]
+        failing = f"{each.failing_classes:,} / {each.failing_rows:,}" if each.holds is False else ""
+        value = f"{each.parameter} = {figure(each.value)}"
+        table.add_row(
+            mark, each.model, each.attribute or "", value, figure(each.threshold) if each.threshold else "", failing
+        )
+    out.print(table)
+    if show_classes:
+        _show_failing(checkup, show_classes)
+
+
+def _show_failing(checkup: Checkup, most: int) -> None:
+    """Row numbers, not cells: the steward can look them up, a shared screen or log shows nobody."""
+    import numpy as np
+
+    from polyveil.cli.show import console
+
+    out = console()
+    smallest = np.argsort(checkup.statistics.sizes, kind="stable")[:most]
+    out.print("\nsmallest classes, by data row number:")
+    for number in smallest:
+        rows = np.flatnonzero(checkup.class_of_row == number)[:10] + 1
+        out.print(f"  {checkup.statistics.sizes[number]} rows: {', '.join(str(row) for row in rows)}")
