@@ -11,14 +11,14 @@ import numpy as np
 from polyveil.models.statistics import Block
 from polyveil.policy.hierarchy import FloatArray, IntArray
 
-DENSE_PER_ENTRY = 50
+DENSE_PER_ENTRY = 20
 """About how many dense cells take as long as one entry here."""
 
 
 def worthwhile(block: Block) -> bool:
     """Whether touching only the values that occur is likely to be quicker than spreading every class out."""
     dense = block.classes * (block.attribute.size + len(block.attribute.ground.start))
-    return dense > DENSE_PER_ENTRY * len(block.code) + 2_000_000
+    return dense > DENSE_PER_ENTRY * len(block.code) + 1_000_000
 
 
 def earth_mover(block: Block) -> FloatArray:
