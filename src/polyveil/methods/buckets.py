@@ -1,0 +1,303 @@
+"""MSB, multi-sensitive bucketization: `mbf`, `msdcf`, `mmdcf`, and with security levels `-mslf`.
+
+Yang, Wang & Wang 2008 as described in han2013 (section IV) and xiao2020 (Algorithms 1 to 3). Rows that share all
+sensitive values make a bucket; a group takes one row from each of l buckets that differ in every attribute, so that
+within a group nobody's values are more likely than 1/l. The six methods are one engine with a priority function.
+
+- Guarantee: frequency l-diversity, or L_sl-diversity by security level, of every sensitive attribute in every group,
+  and k rows per group where k is asked for. Distinct, entropy and recursive diversity and alpha follow from the same
+  caps. Not t-closeness.
+- Cost: O(n l (d + log B)) for B buckets where few are shielded at a time; memory O(n (d + q)).
+- Departures: without `-mslf` an attribute's values all get the greatest l of that attribute (the papers have one l for
+  all attributes; write `l: 3` for that). Levels that ask for the same l are one level. When the highest level can no
+  longer form a group, the lower ones go on; residual rows are tried until none fits any more and go where they widen
+  the group's quasi-identifiers least. `strict_paper: true` with `residual: first` does as printed instead.
+- Suppresses what fits nowhere; more than `suppression_limit` allows is Unsatisfiable.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from polyveil.errors import Unsatisfiable
+from polyveil.methods.base import Form, Method, Options, Partition, Task, partition_of
+from polyveil.methods.boxes import code_matrix, quasi_spec
+from polyveil.methods.bucket_demand import Demand, check_demand, demand_of
+from polyveil.methods.bucket_grouping import MOST_TIED, Course, Groups, form_groups
+from polyveil.methods.bucket_pool import (
+    CLOSEST_QUASI,
+    LARGEST_CAPACITY,
+    MBF,
+    MMDCF,
+    MSDCF,
+    RANDOM,
+    RAREST_VALUE,
+    Heap,
+    Pool,
+    fill,
+)
+from polyveil.methods.bucket_residual import FIRST, LEAST_LOSS, empty_counts, place_residual
+from polyveil.policy.hierarchy import FloatArray, IntArray
+from polyveil.progress import Progress
+from polyveil.table.coded import CodedTable, SensitiveColumn, distinct
+
+Priority = Literal["mbf", "msdcf", "mmdcf"]
+Ties = Literal["random", "largest-capacity", "rarest-value", "closest-quasi"]
+
+PRIORITIES: dict[str, int] = {"mbf": MBF, "msdcf": MSDCF, "mmdcf": MMDCF}
+TIES: dict[str, int] = {
+    "random": RANDOM,
+    "largest-capacity": LARGEST_CAPACITY,
+    "rarest-value": RAREST_VALUE,
+    "closest-quasi": CLOSEST_QUASI,
+}
+GROUPS_PER_CALL = 20_000
+
+
+class BucketOptions(Options):
+    """Options of the bucket methods."""
+
+    ties: Ties = Field(
+        default="random",
+        description="which of several buckets of equal priority comes first: any, the one whose values are most common "
+        "among the remaining rows, the one with the rarest value, or the one (and the row in it) nearest to the group in "
+        "the quasi-identifiers",
+    )
+    residual: Literal["first", "least-loss"] = Field(
+        default="least-loss",
+        description="where left-over rows go: the first group they fit, or the one whose quasi-identifiers widen least",
+    )
+    restarts: int = Field(
+        default=1, ge=1, le=10_000, description="orders of ties to try; the one that suppresses least is kept"
+    )
+    strict_paper: bool = Field(
+        default=False, description="stop grouping at the first group that fails, and try residual rows once, as printed"
+    )
+    candidates: int = Field(
+        default=64, ge=1, description="rows or groups to compare for `closest-quasi` and `least-loss`"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The group of each row (-1: suppressed), and what the engine did."""
+
+    of_row: IntArray
+    groups: int
+    suppressed: int
+    residual: int
+    restarts: int
+
+
+class _Buckets(Method[BucketOptions]):
+    """What the six have in common."""
+
+    priority: ClassVar[Priority]
+    levels: ClassVar[bool]
+    paper = "Yang et al. 2008; han2013; xiao2020"
+    guarantee = "No value is more likely in any group than its l allows; what cannot be grouped is suppressed."
+    cost = "Near-linear in the rows; seconds for a million."
+    forms: ClassVar[tuple[Form, ...]] = ("anatomized", "generalized", "sliced")
+    options_type = BucketOptions
+
+    def partition(self, task: Task) -> Partition:
+        demand = demand_of(task)
+        if not self.levels:
+            demand = demand.flattened()
+        columns = task.table.sensitive
+        check_demand(demand, columns, task.table.rows, task.suppressible)
+        found = bucketize(task.table, columns, demand, self.priority, self.options, task.rng, task.progress)
+        check_suppressed(found.suppressed, task, self.name)
+        return partition_of(found.of_row, restarts=found.restarts, residual_rows=found.residual)
+
+
+def check_suppressed(suppressed: int, task: Task, method: str) -> None:
+    """Raise where more rows had to be suppressed than the policy allows."""
+    if suppressed > task.suppressible:
+        ratio = np.ceil(suppressed / task.table.rows * 10_000) / 10_000
+        raise Unsatisfiable(
+            f"{method} had to suppress {suppressed} of {task.table.rows} rows, and privacy.suppression_limit allows "
+            f"{task.suppressible}",
+            f"privacy.suppression_limit: {ratio:g}; or a smaller l, security levels (-mslf), more restarts, or `sloms`, "
+            "which groups few attributes at a time",
+        )
+
+
+def bucketize(
+    table: CodedTable,
+    columns: tuple[SensitiveColumn, ...],
+    demand: Demand,
+    priority: Priority,
+    options: BucketOptions,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+    *,
+    scan: bool = False,
+) -> Grouping:
+    """Group the rows by some sensitive columns; of `restarts` tries the one that suppresses least is kept."""
+    engine = Engine(table, columns, demand, priority, options, scan)
+    best: Grouping | None = None
+    for attempt in range(options.restarts):
+        found = engine.run(rng, attempt + 1, progress)
+        if best is None or (found.suppressed, -found.groups) < (best.suppressed, -best.groups):
+            best = found
+        if best.suppressed == 0:
+            break
+    assert best is not None  # noqa: S101 - restarts is at least 1
+    return best
+
+
+class Engine:
+    """The buckets of a table, ready to be grouped any number of times."""
+
+    def __init__(
+        self,
+        table: CodedTable,
+        columns: tuple[SensitiveColumn, ...],
+        demand: Demand,
+        priority: Priority,
+        options: BucketOptions,
+        scan: bool = False,
+    ) -> None:
+        self.rows, self.options, self.priority, self.scan = table.rows, options, PRIORITIES[priority], scan
+        tuples = distinct([c.codes for c in columns], [c.domain.size for c in columns], table.rows)
+        offset = np.concatenate([[0], np.cumsum([c.domain.size for c in columns])])
+        self.values = np.ascontiguousarray(tuples.codes + offset[:-1], dtype=np.int32)
+        self.size, self.bucket_of_row = tuples.counts, tuples.of_row
+        self.begin = np.cumsum(self.size) - self.size
+        self.need: FloatArray = np.concatenate([demand.need[c.name] for c in columns]).astype(np.float64)
+        whole = np.concatenate([c.counts for c in columns])
+        self.rarity = np.ascontiguousarray(whole[self.values].min(axis=1), dtype=np.int64)
+        self.rank, self.size_of_rank = _ranks(self.need[self.values].max(axis=1), demand.least)
+        self.spec, self.quasi = quasi_spec(table), code_matrix(table)
+
+    def run(self, rng: np.random.Generator, attempt: int, progress: Progress | None) -> Grouping:
+        """Grouping phase, then residual phase, with ties broken by the generator."""
+        pool, heap = self._pool(rng), _heap(len(self.size))
+        groups, course = self._groups(), self._course()
+        fill(pool, heap, course.state[0], len(self.need))
+        while course.state[0] >= 0:
+            form_groups(pool, heap, groups, course, self.spec, self.quasi, GROUPS_PER_CALL)
+            if progress is not None:
+                left = int(pool.size.sum())
+                progress.advance(1 - left / self.rows, f"{course.state[1]} groups")
+        left = int(pool.size.sum())
+        if left and course.state[1]:
+            self._place(pool, groups, int(course.state[1]))
+        suppressed = int(pool.size.sum())
+        return Grouping(groups.of_row, int(course.state[1]), suppressed, left - suppressed, attempt)
+
+    def _place(self, pool: Pool, groups: Groups, count: int) -> None:
+        counts = empty_counts(self.rows * self.values.shape[1], len(self.need))
+        rule = FIRST if self.options.residual == "first" else LEAST_LOSS
+        places = self.values[self.bucket_of_row]
+        place_residual(
+            *(pool, groups, count, counts, self.need, self.spec, self.quasi, places),
+            *(rule, self.options.candidates, self.options.strict_paper),
+        )
+
+    def _pool(self, rng: np.random.Generator) -> Pool:
+        shuffled = rng.permutation(self.rows)
+        rows = shuffled[np.argsort(self.bucket_of_row[shuffled], kind="stable")].astype(np.int64)
+        values = len(self.need)
+        return Pool(
+            values=self.values,
+            size=self.size.copy(),
+            begin=self.begin,
+            rows=rows,
+            rank=self.rank,
+            rarity=self.rarity,
+            capacity=np.zeros(values, dtype=np.int64),
+            limit=np.ones(values, dtype=np.int64),
+            used=np.zeros(values, dtype=np.int64),
+            salt=int(rng.integers(2**62)),
+            priority=self.priority,
+            ties=TIES[self.options.ties],
+        )
+
+    def _groups(self) -> Groups:
+        most = self.rows // int(self.size_of_rank.min(initial=1)) + 1
+        boxes = (most, self.quasi.shape[1])
+        return Groups(
+            of_row=np.full(self.rows, -1, dtype=np.int64),
+            size=np.zeros(most, dtype=np.int64),
+            low=np.zeros(boxes, dtype=np.int32),
+            high=np.zeros(boxes, dtype=np.int32),
+        )
+
+    def _course(self) -> Course:
+        ranks = len(self.size_of_rank)
+        return Course(
+            need=self.need,
+            size_of_rank=self.size_of_rank,
+            state=np.array([ranks - 1, 0, -1], dtype=np.int64),
+            aside=np.empty(len(self.size) + 1, dtype=np.int64),
+            taken=np.empty(int(self.size_of_rank.max(initial=1)), dtype=np.int64),
+            tied=np.empty(MOST_TIED, dtype=np.int64),
+            candidates=self.options.candidates,
+            strict=self.options.strict_paper,
+            scan=self.scan,
+        )
+
+
+def _ranks(need: FloatArray, least: int) -> tuple[IntArray, IntArray]:
+    """Buckets ordered by the l they need, and the number of rows of a group of each rank."""
+    levels, rank = np.unique(need, return_inverse=True)
+    sizes = np.maximum(np.ceil(levels - 1e-9).astype(np.int64), least)
+    return rank.astype(np.int64), sizes
+
+
+def _heap(buckets: int) -> Heap:
+    room = buckets + 1
+    return Heap(
+        key=np.empty(room, dtype=np.int64),
+        tie=np.empty(room, dtype=np.int64),
+        bucket=np.empty(room, dtype=np.int64),
+        count=np.zeros(1, dtype=np.int64),
+    )
+
+
+class Mbf(_Buckets):
+    """The largest bucket first."""
+
+    name, priority, levels = "mbf", "mbf", False
+    title = "MBF: the largest bucket first"
+
+
+class Msdcf(_Buckets):
+    """The bucket with the most common value first."""
+
+    name, priority, levels = "msdcf", "msdcf", False
+    title = "MSDCF: the bucket with the greatest capacity in one attribute first"
+
+
+class Mmdcf(_Buckets):
+    """The bucket whose values are most common together first."""
+
+    name, priority, levels = "mmdcf", "mmdcf", False
+    title = "MMDCF: the bucket with the greatest capacity over all attributes first"
+
+
+class MbfMslf(_Buckets):
+    """The highest security level, then the largest bucket."""
+
+    name, priority, levels = "mbf-mslf", "mbf", True
+    title = "MBF-MSLF: the highest security level, then the largest bucket first"
+
+
+class MsdcfMslf(_Buckets):
+    """The highest security level, then the most common value."""
+
+    name, priority, levels = "msdcf-mslf", "msdcf", True
+    title = "MSDCF-MSLF: the highest security level, then the greatest capacity in one attribute first"
+
+
+class MmdcfMslf(_Buckets):
+    """The highest security level, then the values most common together."""
+
+    name, priority, levels = "mmdcf-mslf", "mmdcf", True
+    title = "MMDCF-MSLF: the highest security level, then the greatest capacity over all attributes first"
