@@ -34,13 +34,14 @@ from polyveil.models import (
     models_for,
 )
 from polyveil.policy import Policy
-from polyveil.policy.schema import Column, Privacy
+from polyveil.policy.schema import Column, Privacy, Role
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode
 from polyveil.table.parse import without_markers
 from polyveil.table.source import Table, read
 from polyveil.verify.classes import class_of_row
 
+_ROLES: tuple[Role, ...] = ("quasi", "sensitive")
 RECURSIVE_L = 2
 """The l at which recursive (c,l)-diversity is measured where none is asked for."""
 
@@ -165,8 +166,8 @@ def _check_columns(policy: Policy, table: Table) -> None:
     known = ", ".join(table.columns[:50])
     faults = [
         Fault(f"columns.{name}", "the table has no such column", f"The table has: {known}")
-        for role in ("quasi", "sensitive")
-        for name in policy.having(role)  # type: ignore[arg-type]
+        for role in _ROLES
+        for name in policy.having(role)
         if name not in table.columns
     ]
     both = [name for name in policy.having("quasi") if policy.columns[name].role == "sensitive"]

@@ -23,6 +23,9 @@ def check(
     t: Annotated[
         float | None, typer.Option(help="Ask for t-closeness of every sensitive column.", min=0, max=1)
     ] = None,
+    missing: Annotated[
+        list[str] | None, typer.Option(help="A cell text that means missing, such as '?'; repeatable.")
+    ] = None,
     show_classes: Annotated[int, typer.Option(help="List row numbers of this many failing classes.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -43,7 +46,8 @@ def check(
                 "--policy already says the columns and thresholds; leave out --quasi, --sensitive, --k, --l, --t"
             )
         asked = {name: value for name, value in (("k", k), ("l", l), ("t", t)) if value is not None}
-        checkup = run(data, policy, quasi=_names(quasi), sensitive=_names(sensitive), privacy=asked)
+        reading = {"missing": missing} if missing else {}
+        checkup = run(data, policy, quasi=_names(quasi), sensitive=_names(sensitive), privacy=asked, reading=reading)
         if as_json:
             print_json({**checkup.to_dict(), "data": data.name})
         else:
@@ -66,7 +70,7 @@ def _show(checkup: Checkup, show_classes: int) -> None:
     for each in checkup.measurements:
         mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: ""}[each.holds]
         failing = f"{each.failing_classes:,} / {each.failing_rows:,}" if each.holds is False else ""
-        value = f"{each.parameter} = {figure(each.value)}"
+        value = f"{'c' if each.model.startswith('recursive') else each.parameter} = {figure(each.value)}"
         table.add_row(
             mark, each.model, each.attribute or "", value, figure(each.threshold) if each.threshold else "", failing
         )

@@ -82,4 +82,6 @@ def figure(value: float | None) -> str:
     """Four significant digits; whole numbers whole."""
     if value is None:
         return "-"
+    if value in (float("inf"), float("-inf")):
+        return "∞"
     return f"{int(value):,}" if float(value).is_integer() else f"{value:.4g}"

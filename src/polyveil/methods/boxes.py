@@ -5,9 +5,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from polyveil.methods.compiled import njit
 from polyveil.policy.hierarchy import FloatArray, IntArray
@@ -74,11 +75,11 @@ def kind_of(column: QuasiColumn) -> int:
     return SET if column.domain.as_set else TREE
 
 
-def _joined(parts: list[np.ndarray], dtype: type) -> np.ndarray:  # type: ignore[type-arg]
+def _joined(parts: list[Any], dtype: type) -> Any:
     return np.concatenate(parts).astype(dtype) if parts else np.zeros(0, dtype=dtype)
 
 
-def code_matrix(table: CodedTable) -> np.ndarray:  # type: ignore[type-arg]
+def code_matrix(table: CodedTable) -> npt.NDArray[np.int32]:
     """Quasi-identifier codes, rows x attributes, 32-bit."""
     matrix = np.empty((table.rows, len(table.quasi)), dtype=np.int32)
     for a, column in enumerate(table.quasi):

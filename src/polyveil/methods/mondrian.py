@@ -59,7 +59,17 @@ class Mondrian(Method[MondrianOptions]):
         state = np.array([1, 0, 0], dtype=np.int64)  # parts waiting, classes finished, rows finished
         while state[0] > 0:
             cut_parts(
-                codes, sensitive, spec, judge, self.options.cut == "relaxed", order, labels, begin, end, state, PARTS_PER_CALL
+                codes,
+                sensitive,
+                spec,
+                judge,
+                self.options.cut == "relaxed",
+                order,
+                labels,
+                begin,
+                end,
+                state,
+                PARTS_PER_CALL,
             )
             task.progress.advance(state[2] / table.rows, f"{state[1]} classes")
         return partition_of(labels)
@@ -111,12 +121,14 @@ def cut_parts(
 
 
 @njit
-def part_widths(codes: Codes, spec: QuasiSpec, order: Ints, first: int, last: int, width: npt.NDArray[np.float64]) -> None:
+def part_widths(
+    codes: Codes, spec: QuasiSpec, order: Ints, first: int, last: int, width: npt.NDArray[np.float64]
+) -> None:
     """Loss of each attribute over the part; sets count as ranges of codes here."""
     for a in range(codes.shape[1]):
-        low = high = np.int64(codes[order[first], a])
+        low = high = int(codes[order[first], a])
         for i in range(first + 1, last):
-            code = np.int64(codes[order[i], a])
+            code = int(codes[order[i], a])
             low, high = min(low, code), max(high, code)
         width[a] = (high - low) / max(spec.size[a] - 1, 1) if spec.kind[a] > TREE else range_loss(spec, a, low, high)
 

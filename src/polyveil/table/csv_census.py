@@ -31,6 +31,7 @@ class Census:
     end: int
     ends_open: bool = False  # the last row has no line end
     quotes: int = 0
+    edges: int = 0  # delimiters and line ends, inside quoted cells or not
     openings: int = 0  # quotes right after a delimiter or line end
     closings: int = 0  # quotes right before one
     newlines: int = 0
@@ -87,6 +88,7 @@ def _count_piece(census: Census, codes: Codes, delimiter: int, quote: int | None
     np.logical_or(edges, np.equal(codes, delimiter, out=found), out=edges)
     if quote is not None and (here := _count(codes, quote, quotes)):
         census.quotes += here
+        census.edges += int(np.count_nonzero(edges[1:-1]))
         inner = scratch[1:-1]
         census.openings += int(np.count_nonzero(np.logical_and(quotes[1:-1], edges[:-2], out=inner)))
         census.closings += int(np.count_nonzero(np.logical_and(quotes[1:-1], edges[2:], out=inner)))
@@ -95,6 +97,27 @@ def _count_piece(census: Census, codes: Codes, delimiter: int, quote: int | None
         _look_for_spaces(census, codes, edges, None, found)
     if not census.other_whitespace and codes.max() > 0x7F:
         census.other_whitespace = any(bool((codes == lead).any()) for lead in _WIDE_SPACES)
+
+
+def quotes_pair_up(buffer: bytes | mmap.mmap, census: Census, dialect: Dialect) -> bool:
+    """Whether every quote opens a cell at its start, closes one at its end, or is one of a doubled pair inside one.
+
+    Quotes open and close in turn. One that opens must follow an edge, or the quote before it (a doubled one); one that
+    closes must precede an edge or a quote. Unquoted cells with quotes inside do not pass: they go the careful way.
+    """
+    delimiter, quote = dialect.delimiter.encode()[0], (dialect.quote or "\0").encode()[0]
+    seen = 0
+    for at in range(census.start, census.end, _PIECE):
+        codes = _piece(buffer, at, census)
+        places = 1 + np.flatnonzero(codes[1:-1] == quote)
+        opening = places[seen % 2 :: 2]
+        closing = places[1 - seen % 2 :: 2]
+        for neighbours in (codes[opening - 1], codes[closing + 1]):
+            fits = (neighbours == delimiter) | (neighbours == _NEWLINE) | (neighbours == quote)
+            if not np.all(fits | (neighbours == _RETURN)):
+                return False
+        seen += places.size
+    return seen % 2 == 0
 
 
 def _count(codes: Codes, code: int, out: Mask) -> int:

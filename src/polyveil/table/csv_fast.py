@@ -12,7 +12,7 @@ import re
 
 import polars as pl
 
-from polyveil.table.csv_census import Census
+from polyveil.table.csv_census import Census, quotes_pair_up
 from polyveil.table.csv_content import Content
 from polyveil.table.csv_dialect import Dialect
 
@@ -27,7 +27,7 @@ def read_fast(content: Content, dialect: Dialect, census: Census) -> pl.DataFram
     if frame is None or frame.width != len(dialect.names):
         return None
     frame.columns = list(dialect.names)
-    return frame if every_byte_accounted_for(frame, census, dialect.quote) else None
+    return frame if every_byte_accounted_for(frame, content, dialect, census) else None
 
 
 def _parse(content: Content, dialect: Dialect, end: int) -> pl.DataFrame | None:
@@ -51,25 +51,25 @@ def _parse(content: Content, dialect: Dialect, end: int) -> pl.DataFrame | None:
         return None
 
 
-def every_byte_accounted_for(frame: pl.DataFrame, census: Census, quote: str | None) -> bool:
+def every_byte_accounted_for(frame: pl.DataFrame, content: Content, dialect: Dialect, census: Census) -> bool:
     """Whether cells, delimiters, line ends and quotes add up to the bytes of the rows."""
     cells = _total(frame, pl.all().str.len_bytes())
     marks = frame.height * frame.width - int(census.ends_open)
     surplus = cells + marks + census.quotes + census.returns - (census.end - census.start)
     # Quotes and returns inside cells were counted twice, as cell and as quote or return; nothing else may be left over.
     returns = _count(frame, "\r") if census.returns and surplus > 0 else 0
-    quotes = _count(frame, quote) if census.quotes and quote and surplus > returns else 0
-    return surplus == returns + quotes and _well_quoted(census, quotes)
+    quotes = _count(frame, dialect.quote) if census.quotes and dialect.quote and surplus > returns else 0
+    return surplus == returns + quotes and _well_quoted(content, dialect, census, frame, quotes)
 
 
-def _well_quoted(census: Census, inside: int) -> bool:
-    """Each quoted cell has its opening and closing quote at its edges, and quotes inside it are doubled.
-
-    Quotes are also fine if no cell begins with one: then they are plain text. Anything between goes the careful way.
-    """
-    if census.openings != census.closings:
-        return False
-    return census.quotes == 2 * census.openings + 2 * inside or (census.openings == 0 and census.quotes == inside)
+def _well_quoted(content: Content, dialect: Dialect, census: Census, frame: pl.DataFrame, inside: int) -> bool:
+    """Whether quoting is beyond doubt; polars forgives text after a closing quote, and may swallow cells with it."""
+    if census.openings == 0 and census.quotes == inside:
+        return True  # No cell begins with a quote: they are plain text.
+    no_edge_inside = census.edges == frame.height * frame.width - census.ends_open + census.returns
+    if no_edge_inside and not inside and not census.other_whitespace:
+        return census.quotes == 2 * census.openings == 2 * census.closings
+    return quotes_pair_up(content.buffer, census, dialect)
 
 
 def _total(frame: pl.DataFrame, per_cell: pl.Expr) -> int:
@@ -86,4 +86,5 @@ def _has_spaced_quotes(content: Content, dialect: Dialect, census: Census) -> bo
     if not census.spaced_quotes or dialect.quote is None:
         return False
     pattern = rf"(?:^|[{re.escape(dialect.delimiter)}\n]) +{re.escape(dialect.quote)}".encode()
-    return re.compile(pattern).search(content.buffer, census.start, census.end) is not None
+    # From the line end before the first row on, so that its first cell is seen as well.
+    return re.compile(pattern).search(content.buffer, max(census.start - 1, 0), census.end) is not None

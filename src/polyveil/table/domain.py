@@ -47,7 +47,7 @@ class OrderedDomain:
         """(hi - lo) / (U - L), element by element; a range that mixes values and "missing" costs 1."""
         low, high = np.asarray(low, dtype=np.int64), np.asarray(high, dtype=np.int64)
         padded = np.append(self.normalized, 0.0)
-        plain = padded[high] - padded[low]
+        plain: FloatArray = padded[high] - padded[low]
         if not self.has_null:
             return plain
         return np.where(low == self.null_code, 0.0, np.where(high == self.null_code, 1.0, plain))
@@ -105,4 +105,4 @@ def smallest_dtype(size: int) -> type[np.signedinteger[npt.NBitBase]]:
 
 def as_codes(codes: npt.ArrayLike, size: int) -> IntArray:
     """Codes in the smallest fitting dtype (typed as 64-bit for readers; kernels accept any width)."""
-    return np.ascontiguousarray(codes, dtype=smallest_dtype(size))  # type: ignore[return-value]
+    return np.ascontiguousarray(codes, dtype=smallest_dtype(size))
