@@ -57,19 +57,19 @@ def measured(model: Model, counts: Sequence[Sequence[int]], about: Attribute) ->
     return [float(value) for value in model.measure_all(classes(counts, about))]
 
 
-def one_of_each(threshold: float, l: int, attribute_name: str = "x") -> list[Model]:  # noqa: E741
+def one_of_each(threshold: float, least: int, attribute_name: str = "x") -> list[Model]:
     """One model of every kind, with a threshold that fits its range."""
     whole = max(round(threshold * 5), 1)
     share = min(max(threshold, 0.01), 1.0)
     return [
         KAnonymity(whole + 1),
         AlphaAnonymity(share, attribute_name),
-        DistinctDiversity(l, attribute_name),
-        FrequencyDiversity(l, attribute_name),
+        DistinctDiversity(least, attribute_name),
+        FrequencyDiversity(least, attribute_name),
         EntropyDiversity(1 + threshold, attribute_name),
-        RecursiveDiversity(threshold * 4 + 0.1, attribute_name, l),
-        LevelDiversity({0: 1, 1: l, 2: l + 1}, attribute_name),
-        PSensitivity(l, attribute_name),
+        RecursiveDiversity(threshold * 4 + 0.1, attribute_name, least),
+        LevelDiversity({0: 1, 1: least, 2: least + 1}, attribute_name),
+        PSensitivity(least, attribute_name),
         TCloseness(share, attribute_name),
         DeltaDisclosure(threshold * 2 + 0.01, attribute_name),
         BasicBetaLikeness(threshold * 2 + 0.01, attribute_name),

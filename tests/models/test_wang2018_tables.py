@@ -1,8 +1,8 @@
 """Tables 1 to 4 of wang2018: what the paper says of them, measured.
 
-Fig. 1, the hierarchy of diseases, is not in the text we have; the tree of Li et al. (2007), which the paper builds on, has
-all six diseases and stands in for it. 0.33-closeness of Table 4 holds there (0.296) and in a tree of one level less (0.278); it
-would not hold with equal distances (0.444), so a hierarchy is what the authors must have used.
+Fig. 1, the hierarchy of diseases, is not in the text we have; the tree of Li et al. (2007), which the paper builds on,
+has all six diseases and stands in for it. 0.33-closeness of Table 4 holds there (0.296) and in a tree of one level less
+(0.278); it would not hold with equal distances (0.444), so a hierarchy is what the authors must have used.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def test_tables_3_and_4_are_3_diverse(release: dict[int, tuple[str, str]]) -> No
 
 
 def test_table_4_satisfies_033_closeness() -> None:
-    """By hand in ninths: leaves, infections/stomach/colon and systems differ by 6+6+4, 6+2+2, 8+6+2; times 1/9 * 1/6."""
+    """By hand in ninths: the leaves, the middle level and the systems differ by 6+6+4, 6+2+2, 8+6+2; times 1/6."""
     model = TCloseness(0.33, "x")
     found = sorted(model.measure_all(statistics(TABLE_4)))
     assert found == pytest.approx([10 / 54, 16 / 54, 16 / 54], abs=1e-15)
