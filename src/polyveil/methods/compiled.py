@@ -7,8 +7,10 @@ process is announced through logging, and through whoever called `on_first_compi
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -33,15 +35,28 @@ def _private_temporary() -> Path:
     """A folder below the system's temporary one that nobody else can write: cached kernels are code."""
     owner = os.getuid() if hasattr(os, "getuid") else 0
     folder = Path(tempfile.gettempdir()) / f"polyveil-kernels-{owner}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
     found = folder.lstat()
-    is_ours = not folder.is_symlink() and (os.name == "nt" or (found.st_uid == owner and found.st_mode & 0o077 == 0))
-    return folder if is_ours else Path(tempfile.mkdtemp(prefix="polyveil-kernels-"))
+    is_private = os.name == "nt" or (found.st_uid == owner and found.st_mode & 0o077 == 0)
+    if stat.S_ISDIR(found.st_mode) and is_private:
+        return folder
+    return Path(tempfile.mkdtemp(prefix="polyveil-kernels-"))
+
+
+def _home_cache() -> Path | None:
+    """Where numba keeps kernels for a user; None for a user without a home folder."""
+    try:
+        return Path.home() / ".cache" / "numba"
+    except RuntimeError:
+        return None
 
 
 def _choose_cache() -> None:
-    beside = Path(__file__).parent / "__pycache__"
-    if "NUMBA_CACHE_DIR" in os.environ or _writable(beside) or _writable(Path.home() / ".cache" / "numba"):
+    if "NUMBA_CACHE_DIR" in os.environ or _writable(Path(__file__).parent / "__pycache__"):
+        return
+    at_home = _home_cache()
+    if at_home is not None and _writable(at_home):
         return
     os.environ["NUMBA_CACHE_DIR"] = str(_private_temporary())
 

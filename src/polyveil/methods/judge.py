@@ -180,8 +180,8 @@ def _moved(spec: JudgeSpec, j: int, upto: IntArray, n: int) -> float:
     work = 0.0
     for r in range(spec.range_begin[j], spec.range_begin[j + 1]):
         inside = upto[spec.range_stop[r]] - upto[spec.range_start[r]]
-        work += spec.range_weight[r] * abs(inside / n - spec.range_share[r])
-    return work
+        work += spec.range_weight[r] * abs(inside - spec.range_share[r] * n)
+    return work / n
 
 
 @njit

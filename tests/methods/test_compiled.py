@@ -1,0 +1,73 @@
+"""Compiling kernels: announced once, cached on disk, also where nothing but the temporary folder can be written."""
+
+from __future__ import annotations
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from polyveil.methods import compiled
+
+# A kernel of its own in a folder of its own, so that the first run compiles and the second finds the cache.
+KERNEL = """
+from polyveil.methods.compiled import njit, on_first_compile
+on_first_compile(print)
+
+@njit
+def twice(x):
+    return 2 * x
+
+@njit
+def thrice(x):
+    return 3 * x
+
+print(twice(21), thrice(14))
+"""
+
+
+def run(script: Path, **environment: str) -> list[str]:
+    found = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=True, env={**os.environ, **environment}
+    )
+    return found.stdout.splitlines()
+
+
+def test_the_first_compile_is_announced_and_the_cached_one_is_silent(tmp_path: Path) -> None:
+    script = tmp_path / "kernel.py"
+    script.write_text(KERNEL)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(script, **cache) == [compiled.ANNOUNCEMENT, "42 42"]
+    assert run(script, **cache) == ["42 42"]
+
+
+def test_a_temporary_cache_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(compiled.tempfile, "tempdir", str(tmp_path))
+    folder = compiled._private_temporary()
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert compiled._private_temporary() == folder, "the same place next time, so that kernels are found"
+
+
+def test_a_cache_folder_that_others_can_write_is_not_used(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(compiled.tempfile, "tempdir", str(tmp_path))
+    planted = compiled._private_temporary()
+    planted.chmod(0o777)
+    assert compiled._private_temporary() != planted
+    planted.rmdir()
+    planted.symlink_to(tmp_path, target_is_directory=True)
+    assert compiled._private_temporary() != planted
+
+
+def test_the_cache_moves_only_where_it_must(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")  # so that it is put back as it was
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setattr(compiled.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(compiled, "_writable", lambda folder: True)
+    compiled._choose_cache()
+    assert "NUMBA_CACHE_DIR" not in os.environ
+    monkeypatch.setattr(compiled, "_writable", lambda folder: False)
+    compiled._choose_cache()
+    assert Path(os.environ["NUMBA_CACHE_DIR"]).parent == tmp_path
