@@ -12,6 +12,7 @@ from polyveil.cli.catalogue import methods, models
 from polyveil.cli.check import check
 from polyveil.cli.demo import demo
 from polyveil.cli.verify import verify
+from polyveil.cli.warmup import warmup
 
 HELP = """Publish tables with several sensitive columns safely.
 
@@ -33,7 +34,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, check, anonymize, verify, methods, models):
+for command in (demo, check, anonymize, verify, methods, models, warmup):
     app.command()(command)
 
 

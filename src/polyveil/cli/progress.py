@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import time
 from collections.abc import Iterator
@@ -63,9 +64,19 @@ def shown_progress(*, quiet: bool) -> Iterator[Progress]:
     """The right progress for where stderr goes."""
     if quiet:
         yield SILENT
-    elif sys.stderr.isatty():
+        return
+    _announce_compiling()
+    if not sys.stderr.isatty():
+        yield LineProgress()
+    else:
         progress = BarProgress()
         with progress.bar:
             yield progress
-    else:
-        yield LineProgress()
+
+
+def _announce_compiling() -> None:
+    """The first compile of a kernel takes seconds; say so instead of standing still."""
+    logger = logging.getLogger("polyveil")
+    if not logger.handlers:
+        logger.addHandler(logging.StreamHandler(sys.stderr))
+        logger.setLevel(logging.INFO)

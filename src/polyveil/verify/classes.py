@@ -15,11 +15,21 @@ def class_of_row(frame: pl.DataFrame, columns: Sequence[str]) -> IntArray:
     key = np.zeros(frame.height, dtype=np.int64)
     span = 1
     for name in columns:
-        ranks = frame.get_column(name).rank("dense").fill_null(0).to_numpy().astype(np.int64)
-        width = int(ranks.max(initial=0)) + 1
+        numbers = _numbered(frame.get_column(name))
+        width = int(numbers.max(initial=0)) + 1
         if span > (2**62) // width:
             key = np.unique(key, return_inverse=True)[1].astype(np.int64)
             span = int(key.max(initial=0)) + 1
-        key = key * width + ranks
+        key = key * width + numbers
         span *= width
     return np.unique(key, return_inverse=True)[1].astype(np.int64)
+
+
+def _numbered(cells: pl.Series) -> IntArray:
+    """A number per distinct cell; 0 is missing. Text is numbered by its distinct values, which needs no sorting."""
+    if cells.dtype == pl.String:
+        values = cells.drop_nulls().unique()
+        cells = cells.cast(pl.Enum(values)).to_physical().cast(pl.Int64) + 1
+    else:
+        cells = cells.rank("dense").cast(pl.Int64)
+    return cells.fill_null(0).to_numpy()
