@@ -60,7 +60,9 @@ MANY = ",".join(f"c{i}" for i in range(10_000))
         ("", ["empty"]),
         ("age,town,illness\n", ["no rows"]),
         (f"age,town,illness\n30,{SECRET},flu\n", ["1 row"]),
-        (f"age,age,illness\n30,{SECRET},flu\n31,x,flu\n", ["age"]),
+        (f"age,age,illness\n30,{SECRET},flu\n31,x,flu\n", ["columns 1", "2", "header"]),
+        (f"30,{SECRET},{SECRET}\n31,x,flu\n", ["header line"]),
+        (f"30,{SECRET},flu\n31,x,flu\n32,x,flu\n", ["none of the policy"]),
         (f"age,town,illness\n30,,{SECRET}\n31,,flu\n", ["columns.town", "only missing"]),
         (f"age,town,illness\n30,x,flu\n{SECRET},x,flu\n32,y,flu\n", ["columns.age", "not a number", "data row 2"]),
         (f"{MANY}\n{','.join([SECRET] * 10_000)}\n", ["10,000", "column"]),
@@ -75,6 +77,8 @@ MANY = ",".join(f"c{i}" for i in range(10_000))
         "header only",
         "one row",
         "duplicate names",
+        "no header, repeated cells",
+        "no header",
         "all null",
         "mixed types",
         "ten thousand columns",
@@ -149,7 +153,8 @@ def test_however_a_table_is_broken_no_traceback_and_no_cell_is_shown(
 ) -> None:
     folder = tmp_path_factory.mktemp("broken")
     raw = TABLE.encode()
-    at = place % len(raw)
+    header = raw.index(b"\n") + 1  # a broken header line would make cells into column names, which are shown
+    at = header + place % (len(raw) - header)
     breaks: dict[str, Callable[[], bytes]] = {
         "cut": lambda: raw[:at],
         "drop quote": lambda: raw[:at] + b'"' + raw[at:],

@@ -86,6 +86,10 @@ def bind(policy: Policy, table: Table) -> Bound:
 
 
 def _column_faults(policy: Policy, frame: pl.DataFrame) -> list[Fault]:
+    if not set(policy.columns) & set(frame.columns):
+        # Without a header line the first person's cells would stand here as names, so no name is shown.
+        remedy = "Check that this is the right table, and that its first line holds the column names"
+        return [Fault("columns", f"the table has none of the policy's {len(policy.columns)} columns", remedy)]
     faults = [
         Fault(f"columns.{name}", "the table has no such column", f"The table has: {', '.join(frame.columns[:50])}")
         for name in policy.columns

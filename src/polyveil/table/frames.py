@@ -65,11 +65,13 @@ def check_names(names: Sequence[str], name: str) -> None:
             f"{name}: column {listed(empty)} has no name. Every column needs one: name it or remove it "
             f"(a first column without a name is usually a row index written by mistake)."
         )
-    repeated = [column for column, count in Counter(names).items() if count > 1]
+    count = Counter(names)
+    repeated = [str(i) for i, column in enumerate(names, start=1) if count[column] > 1]
     if repeated:
+        # By place, not by name: where the header line is missing, the "names" are somebody's cells.
         raise InputError(
-            f"{name}: column names must differ, but these appear more than once: "
-            f"{listed([repr(column) for column in repeated])}. Rename or remove the repeated columns."
+            f"{name}: column names must differ, but columns {listed(repeated)} share theirs. "
+            f"Rename or remove the repeated columns, or add the header line if it is missing."
         )
 
 
