@@ -13,6 +13,8 @@ from polyveil.policy.schema import MethodChoice
 
 METHODS: dict[str, str] = {
     "mondrian": "polyveil.methods.mondrian:Mondrian",
+    "fcm": "polyveil.methods.fcm:Fcm",
+    "pca": "polyveil.methods.pca:Pca",
 }
 """Method name -> module:class."""
 

@@ -1,0 +1,112 @@
+"""pca: classes of one row from each of g slices along the first principal component of the sensitive attributes.
+
+Wang, Zhu, Chen, Chang (2018), Algorithm 2.
+
+- Guarantee: every model asked for, in every class.
+- Cost: O(c d^2) for the component over c distinct sensitive tuples, O(n log n) to sort, then one nearest-row query per
+  row; times the number of g tried with `strata: auto`.
+- Departures: the number of strata is free (see `strata`); ties on the component are broken at random (the paper leaves
+  them to the sort); merging is repeated until nothing fails. As in the paper, categories are coded one-hot for the
+  projection only, k is adjusted, and the remainder goes to the central slices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polyveil.methods.base import Task
+from polyveil.methods.strata import Build, Ground, StrataOptions, StratifiedMethod, classes_from_strata
+from polyveil.policy.hierarchy import FloatArray, IntArray
+from polyveil.table.coded import CodedTable, SensitiveColumn
+from polyveil.table.domain import OrderedDomain
+
+
+class PcaOptions(StrataOptions):
+    """Options of `pca`."""
+
+
+class Pca(StratifiedMethod[PcaOptions]):
+    """Algorithm 2 of wang2018."""
+
+    name = "pca"
+    title = "Slices along the first principal component, one row of each per class"
+    paper = "Wang et al. 2018, Algorithm 2"
+    guarantee = "Every model asked for holds in every class."
+    cost = "One nearest-row query per row, for each number of strata tried."
+    options_type = PcaOptions
+
+    def builder(self, ground: Ground, task: Task) -> Build:
+        along = projection(ground.table)
+
+        def build(g: int, rng: np.random.Generator) -> IntArray:
+            rows = len(along)
+            sizes = slice_sizes(rows, adjusted(g, rows))
+            shuffled = rng.permutation(rows)
+            order = shuffled[np.argsort(along[shuffled], kind="stable")]
+            stratum_of_row = np.empty(rows, dtype=np.int64)
+            stratum_of_row[order] = np.repeat(np.arange(len(sizes)), sizes)
+            classes = int(sizes.min())
+            return classes_from_strata(ground, stratum_of_row, sizes, classes, self.options.seed_order, rng)
+
+        return build
+
+
+def adjusted(k: int, rows: int) -> int:
+    """k + floor((rows mod k) / floor(rows / k)), so that the remainder fits (step 2)."""
+    return k + (rows % k) // (rows // k)
+
+
+def slice_sizes(rows: int, k: int) -> IntArray:
+    """floor(rows / k) each; the remainder goes to the central slice, or is shared by the two central ones (step 5)."""
+    sizes = np.full(k, rows // k, dtype=np.int64)
+    left = rows % k
+    if k % 2:
+        sizes[k // 2] += left
+    else:
+        sizes[k // 2 - 1] += left - left // 2
+        sizes[k // 2] += left // 2
+    return sizes
+
+
+def projection(table: CodedTable) -> FloatArray:
+    """Each row's value on the first principal component of the sensitive attributes (step 3).
+
+    The component needs only how often two codes meet, so the one-hot rows are never built.
+    """
+    coded = [_centred(column, table.rows) for column in table.sensitive]
+    along = np.zeros(table.rows)
+    if not coded:
+        return along
+    _, axes = np.linalg.eigh(covariance(table, coded))
+    axis = axes[:, -1] * np.sign(axes[np.argmax(np.abs(axes[:, -1])), -1])
+    begin = 0
+    for column, points in zip(table.sensitive, coded, strict=True):
+        along += (points @ axis[begin : begin + points.shape[1]])[column.codes]
+        begin += points.shape[1]
+    return along
+
+
+def covariance(table: CodedTable, coded: list[FloatArray]) -> FloatArray:
+    """Sums of products of all coordinates over the rows; `coded[s]` has one centred row per code of attribute s."""
+    from scipy.sparse import coo_array
+
+    tuples = table.sensitive_tuples
+    blocks = [[np.zeros((0, 0))] * len(coded) for _ in coded]
+    for s, one in enumerate(coded):
+        for r, other in enumerate(coded):
+            pairs = (tuples.codes[:, s], tuples.codes[:, r])
+            met = coo_array((tuples.counts.astype(np.float64), pairs), shape=(len(one), len(other)))
+            blocks[s][r] = one.T @ (met.tocsr() @ other)
+    return np.block(blocks)
+
+
+def _centred(column: SensitiveColumn, rows: int) -> FloatArray:
+    """One row per code: the number itself scaled to 0..1 ("missing" at the mean), or one-hot; less the mean."""
+    domain = column.domain
+    if isinstance(domain, OrderedDomain):
+        values = len(domain.labels)
+        mean = float(column.counts[:values] @ domain.normalized) / max(int(column.counts[:values].sum()), 1)
+        points = np.append(domain.normalized, [mean] * domain.has_null)[:, None]
+    else:
+        points = np.eye(domain.size)
+    return np.asarray(points - (column.counts @ points) / max(rows, 1))
