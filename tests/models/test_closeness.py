@@ -87,6 +87,13 @@ def test_divergences_by_hand() -> None:
     assert distance([3, 1], [3, 1], divergence("js")) == 0.0
 
 
+@pytest.mark.parametrize("ground", [divergence("hellinger"), divergence("kl"), divergence("js"), equal(5), ordered(5)])
+def test_a_class_like_the_whole_table_is_exactly_0_away(ground: Ground) -> None:
+    """So that t = 0 can be kept; 1 - sum sqrt(P * Q) would leave a rounding error of 1e-8."""
+    whole = [10, 20, 30, 70, 300]
+    assert distance([1, 2, 3, 7, 30], whole, ground) == 0.0
+
+
 def test_a_value_the_reference_lacks() -> None:
     """Only possible against a reference other than the input; the farthest each distance knows."""
     assert distance([0, 1], [1, 0], divergence("kl")) == float("inf")

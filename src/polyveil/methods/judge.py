@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyveil.methods.compiled import njit
+from polyveil.methods.joint_flow import flow_cost
 from polyveil.methods.judge_spec import HELLINGER, KL, JudgeSpec, compile_constraints, compile_in_order
 from polyveil.models.base import BoolArray, Model
 from polyveil.models.statistics import Attribute, from_classes
@@ -76,6 +77,12 @@ def _walk(spec: JudgeSpec, hist: IntArray, n: int, stop_early: bool) -> float:
                 return total
     if len(spec.close_limit) > 0:
         total += _closeness_violation(spec, hist, n, stop_early)
+    for j in range(len(spec.joint.limit)):
+        if stop_early and total > 0.0:
+            return total
+        beyond = flow_cost(spec.joint, j, hist, n, stop_early) - spec.joint.limit[j]
+        if beyond > 0.0:
+            total += max(beyond, _LEAST)
     return total
 
 
@@ -138,7 +145,7 @@ def _divergence(spec: JudgeSpec, j: int, hist: IntArray, n: int) -> float:
     for v in range(spec.offset[a + 1] - spec.offset[a]):
         p, q = hist[spec.offset[a] + v] / n, spec.divergence_share[begin + v]
         if kind == HELLINGER:
-            found += np.sqrt(p * q)
+            found += (np.sqrt(p) - np.sqrt(q)) ** 2 / 2.0
         elif kind == KL:
             if p > 0.0:
                 if q == 0.0:
@@ -149,7 +156,7 @@ def _divergence(spec: JudgeSpec, j: int, hist: IntArray, n: int) -> float:
                 found += p * np.log2(2.0 * p / (p + q)) / 2.0
             if q > 0.0:
                 found += q * np.log2(2.0 * q / (p + q)) / 2.0
-    return float(np.sqrt(max(1.0 - found, 0.0))) if kind == HELLINGER else found
+    return float(np.sqrt(found)) if kind == HELLINGER else found
 
 
 @njit
@@ -193,13 +200,15 @@ def closeness(spec: JudgeSpec, hist: IntArray, n: int, out: FloatArray) -> None:
 
 
 def sensitive_matrix(table: CodedTable) -> Places:
-    """Where each row's sensitive values are counted in a histogram (rows x attributes)."""
-    places = np.empty((table.rows, len(table.sensitive)), dtype=np.int32)
+    """Where each row's sensitive values, and combinations judged together, are counted (rows x attributes)."""
+    columns = [(column.codes, column.domain.size) for column in table.sensitive]
+    columns += [(tuples.of_row, len(tuples.counts)) for tuples in table.joint_tuples]
+    places = np.empty((table.rows, len(columns)), dtype=np.int32)
     start = 0
-    for a, column in enumerate(table.sensitive):
-        places[:, a] = column.codes
+    for a, (codes, size) in enumerate(columns):
+        places[:, a] = codes
         places[:, a] += start
-        start += column.domain.size
+        start += size
     return places
 
 

@@ -75,8 +75,12 @@ def earth_mover(block: Block) -> FloatArray:
 
 
 def hellinger(block: Block) -> FloatArray:
-    """sqrt(1 - sum sqrt(P * Q)), from 0 to 1 (roy2014, 2.2)."""
-    return np.sqrt(np.maximum(1.0 - block.sum(np.sqrt(block.share * block.whole_share)), 0.0))
+    """sqrt(1 - sum sqrt(P * Q)), from 0 to 1 (roy2014, 2.2).
+
+    Computed as sqrt(1/2 * sum (sqrt P - sqrt Q)^2), which is the same and exactly 0 for equal distributions.
+    """
+    apart = block.sum((np.sqrt(block.share) - np.sqrt(block.whole_share)) ** 2)
+    return np.sqrt((apart + block.absent_share) / 2.0)
 
 
 def kullback_leibler(block: Block) -> FloatArray:
@@ -92,5 +96,4 @@ def jensen_shannon(block: Block) -> FloatArray:
     known = q > 0
     of_q = np.where(known, q * np.log2(np.where(known, 2.0 * q / (p + q), 1.0)), 0.0)
     # A value that the class lacks adds q * log2(2q / q) = q.
-    missing = 1.0 - block.sum(q)
-    return np.maximum((block.sum(p * np.log2(2.0 * p / (p + q)) + of_q) + missing) / 2.0, 0.0)
+    return np.maximum((block.sum(p * np.log2(2.0 * p / (p + q)) + of_q) + block.absent_share) / 2.0, 0.0)

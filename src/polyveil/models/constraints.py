@@ -1,6 +1,7 @@
 """The primitive forms that every model's demand on one class reduces to; kernels know these and no model.
 
-A class has n rows, c(v) of them with value v of the attribute; Q is the whole table's distribution.
+A class has n rows, c(v) of them with value v of the attribute; Q is the whole table's distribution. The numbers here
+already contain the models' tolerance for rounding: whoever checks a constraint compares plainly.
 """
 
 from __future__ import annotations
@@ -81,4 +82,28 @@ class Divergence:
     limit: float
 
 
-Constraint = MinSize | Closeness | ShareCap | ShareFloor | MinDistinct | MinEntropy | Recursive | Divergence
+@dataclass(frozen=True, eq=False)
+class JointTransport:
+    """The cost of moving the class's tuples onto the whole table's along a tree of near tuples <= limit.
+
+    Tuple i is in cell `cell_of[i]`; node v of the tree, in preorder, covers the cells `start[v]` to `stop[v] - 1`. The
+    other arrays are the coordinates of the cells' centres (see `polyveil.models.space`), cells x attributes or labels.
+    """
+
+    attribute: str
+    cell_of: IntArray
+    whole: IntArray
+    radius: FloatArray
+    start: IntArray
+    stop: IntArray
+    place: FloatArray
+    aside: FloatArray
+    label: IntArray
+    weight: FloatArray
+    first: IntArray
+    limit: float
+
+
+Constraint = (
+    MinSize | Closeness | ShareCap | ShareFloor | MinDistinct | MinEntropy | Recursive | Divergence | JointTransport
+)

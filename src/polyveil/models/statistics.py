@@ -91,6 +91,12 @@ class Block:
         """Q: the share of each entry's value in the whole table."""
         return self.attribute.whole_share[self.code]
 
+    @property
+    def absent_share(self) -> FloatArray:
+        """The share of the whole table that has values a class lacks, from whole counts so that 0 is 0."""
+        present = self.sum(self.attribute.whole[self.code].astype(np.float64))
+        return (self.attribute.total - present) / max(self.attribute.total, 1)
+
     def sum(self, values: FloatArray) -> FloatArray:
         """One value per entry, added up class by class."""
         return np.bincount(self.owner, weights=values, minlength=self.classes).astype(np.float64, copy=False)
