@@ -59,7 +59,9 @@ def demand_of(task: Task) -> Demand:
             if asked is None:
                 where = f"columns.{model.attribute}.{model.parameter}"
                 rule = f"buckets spread sensitive values, which does not give {model.title}"
-                unfit.append(Fault(where, rule, "Drop it, or use another method; its classes can be published anatomized"))
+                unfit.append(
+                    Fault(where, rule, "Drop it, or use another method; its classes can be published anatomized")
+                )
                 continue
             values = need[model.attribute or ""]
             values[:] = np.maximum(values, _whole(asked))

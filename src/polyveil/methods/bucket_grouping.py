@@ -14,14 +14,14 @@ import numpy as np
 from polyveil.methods.boxes import QuasiSpec, range_loss
 from polyveil.methods.bucket_pool import (
     CLOSEST_QUASI,
-    Heap,
+    Forest,
     Places,
     Pool,
     choose,
     choose_by_scan,
+    collect_tied,
     fill,
     key_of,
-    push,
     set_limits,
     take,
 )
@@ -47,7 +47,6 @@ class Course(NamedTuple):
     need: FloatArray
     size_of_rank: IntArray
     state: IntArray
-    aside: IntArray
     taken: IntArray
     tied: IntArray
     candidates: int
@@ -57,14 +56,14 @@ class Course(NamedTuple):
 
 @njit
 def form_groups(
-    pool: Pool, heap: Heap, groups: Groups, course: Course, spec: QuasiSpec, quasi: Places, most: int
+    pool: Pool, forest: Forest, groups: Groups, course: Course, spec: QuasiSpec, quasi: Places, most: int
 ) -> None:
     """Form up to `most` groups; the phase is over when state[0] is below 0."""
     state = course.state
     for _ in range(most):
         if state[0] < 0:
             return
-        first, waiting = next_bucket(pool, heap, course, 0)
+        first = next_bucket(pool, forest, course)
         if first < 0:
             state[0] = -1
             return
@@ -73,47 +72,38 @@ def form_groups(
         if state[2] != rank:
             set_limits(pool, course.need, wanted)
             state[2] = rank
-        filled, waiting = fill_group(pool, heap, groups, course, spec, quasi, first, wanted)
+        filled = fill_group(pool, forest, groups, course, spec, quasi, first, wanted)
         finish_group(pool, groups, course, filled, filled == wanted)
         if filled == wanted:
-            for i in range(waiting):
-                push(pool, heap, course.aside[i])
-        elif course.strict:
-            state[0] = -1
-        else:
-            state[0] = rank - 1
-            fill(pool, heap, state[0], len(course.need))
+            continue
+        state[0] = -1 if course.strict else rank - 1
+        fill(pool, forest, state[0])
 
 
 @njit
-def next_bucket(pool: Pool, heap: Heap, course: Course, waiting: int) -> tuple[int, int]:
-    """The best bucket, by the heap or by a scan of all of them."""
-    if course.scan:
-        return choose_by_scan(pool, course.state[0]), waiting
-    return choose(pool, heap, course.aside, waiting)
+def next_bucket(pool: Pool, forest: Forest, course: Course) -> int:
+    """The best bucket, by the heaps or by a scan of all buckets."""
+    return choose_by_scan(pool, course.state[0]) if course.scan else choose(pool, forest)
 
 
 @njit
 def fill_group(
-    pool: Pool, heap: Heap, groups: Groups, course: Course, spec: QuasiSpec, quasi: Places, b: int, wanted: int
-) -> tuple[int, int]:
-    """Take rows until the group has as many as wanted or every bucket is shielded; returns rows and buckets aside."""
-    g = course.state[1]
-    filled, waiting = 0, 0
+    pool: Pool, forest: Forest, groups: Groups, course: Course, spec: QuasiSpec, quasi: Places, b: int, wanted: int
+) -> int:
+    """Take rows until the group has as many as wanted or every bucket is shielded; returns how many it has."""
+    g, filled = course.state[1], 0
     while b >= 0:
         which = pool.size[b] - 1
         if pool.ties == CLOSEST_QUASI and filled > 0:
-            b, which, waiting = nearest_tied(pool, heap, groups, course, spec, quasi, b, waiting)
+            b, which = nearest_tied(pool, forest, groups, course, spec, quasi, b)
         row = take(pool, b, which)
         stretch(groups, quasi, g, row, filled == 0)
         course.taken[filled] = b
         filled += 1
-        if pool.size[b] > 0 and not course.scan:
-            push(pool, heap, b)
         if filled == wanted:
             break
-        b, waiting = next_bucket(pool, heap, course, waiting)
-    return filled, waiting
+        b = next_bucket(pool, forest, course)
+    return filled
 
 
 @njit
@@ -154,26 +144,16 @@ def widening(groups: Groups, spec: QuasiSpec, quasi: Places, g: int, row: int, r
 
 @njit
 def nearest_tied(
-    pool: Pool, heap: Heap, groups: Groups, course: Course, spec: QuasiSpec, quasi: Places, b: int, waiting: int
-) -> tuple[int, int, int]:
+    pool: Pool, forest: Forest, groups: Groups, course: Course, spec: QuasiSpec, quasi: Places, b: int
+) -> tuple[int, int]:
     """Among buckets of equal priority and the rows in them, the row that widens the group's box least."""
-    g, key, found = course.state[1], key_of(pool, b), 0
-    while b >= 0:
-        if key_of(pool, b) != key or found == MOST_TIED:
-            push(pool, heap, b)
-            break
-        course.tied[found] = b
-        found += 1
-        b, waiting = choose(pool, heap, course.aside, waiting)
-    best, which, least = course.tied[0], np.int64(0), np.inf
-    looks = max(course.candidates // found, 1)
+    found = collect_tied(pool, forest, key_of(pool, b), course.tied)
+    best, which, least = b, np.int64(0), np.inf
+    looks = max(course.candidates // max(found, 1), 1)
     for i in range(found):
         b = course.tied[i]
         for w in range(min(pool.size[b], looks)):
-            cost = widening(groups, spec, quasi, g, pool.rows[pool.begin[b] + w], 1)
+            cost = widening(groups, spec, quasi, course.state[1], pool.rows[pool.begin[b] + w], 1)
             if cost < least:
                 best, which, least = b, w, cost
-    for i in range(found):
-        if course.tied[i] != best:
-            push(pool, heap, course.tied[i])
-    return best, which, waiting
+    return best, which

@@ -4,8 +4,8 @@ A bucket holds the rows that share all sensitive values. `Pool` is what remains 
 
 The bucket to take from is the one with the highest security level, then the greatest priority - its size (MBF), plus
 its greatest capacity (MSDCF) or the sum of its capacities (MMDCF) - then the first by the tie policy, among those not
-shielded. Capacities and sizes only shrink, so a stored priority is never too small: the lazy heap re-computes a
-priority when it reaches the top, and finds the same bucket as a scan of all of them (`choose_by_scan`, its plain twin).
+shielded. Capacities and sizes only shrink, so a stored priority is never too small: the lazy heaps re-compute a
+priority when it is met at the top, and find the same bucket as a scan of all of them (`choose_by_scan`, the plain twin).
 """
 
 from __future__ import annotations
@@ -44,13 +44,17 @@ class Pool(NamedTuple):
     ties: int
 
 
-class Heap(NamedTuple):
-    """A binary max-heap over (key, tie, -bucket); count[0] is its length."""
+class Forest(NamedTuple):
+    """Binary max-heaps over (key, tie, -bucket), one for each combination of values of the most concentrated attributes,
+    so that a shielded value hides whole heaps at one look. Heap t holds the buckets with the values `root[t]` in
+    begin[t] .. begin[t + 1]; spent ones have key -1."""
 
     key: IntArray
     tie: IntArray
     bucket: IntArray
-    count: IntArray
+    root: Places
+    begin: IntArray
+    stack: IntArray
 
 
 @njit
@@ -129,91 +133,141 @@ def choose_by_scan(pool: Pool, top_rank: int) -> int:
 
 
 @njit
-def choose(pool: Pool, heap: Heap, aside: IntArray, waiting: int) -> tuple[int, int]:
-    """Pop the best bucket that is not shielded (-1: none); shielded ones wait in `aside` until the group is done."""
-    while heap.count[0] > 0:
-        b = heap.bucket[0]
-        if pool.size[b] == 0:
-            pop(heap)
-            continue
-        key, tie = key_of(pool, b), tie_of(pool, b)
-        if key != heap.key[0] or tie != heap.tie[0]:
-            heap.key[0], heap.tie[0] = key, tie
-            sink(heap, 0)
-            continue
-        pop(heap)
-        if not shielded(pool, b):
-            return b, waiting
-        aside[waiting] = b
-        waiting += 1
-    return -1, waiting
+def choose(pool: Pool, forest: Forest) -> int:
+    """The best bucket that is not shielded (-1: none), found in the heaps of the values that are not shielded."""
+    best = np.int64(-1)
+    for tree in range(len(forest.root)):
+        if not hidden(pool, forest, tree):
+            best = best_of_tree(pool, forest, forest.begin[tree], forest.begin[tree + 1], best)
+    return forest.bucket[best] if best >= 0 else np.int64(-1)
 
 
 @njit
-def above(heap: Heap, i: int, j: int) -> bool:
+def hidden(pool: Pool, forest: Forest, tree: int) -> bool:
+    """Whether all buckets of a heap are shielded by a value they share."""
+    for j in range(forest.root.shape[1]):
+        value = forest.root[tree, j]
+        if pool.used[value] >= pool.limit[value]:
+            return True
+    return False
+
+
+@njit
+def best_of_tree(pool: Pool, forest: Forest, first: int, stop: int, best: int) -> int:
+    """Walk one heap from the top, below shielded buckets only and as long as it can beat `best` (an entry, or -1)."""
+    stack = forest.stack
+    stack[0], depth = first, 1
+    while depth > 0:
+        depth -= 1
+        i = stack[depth]
+        while forest.key[i] >= 0 and (best < 0 or above(forest, i, best)):
+            if not is_current(pool, forest, i):
+                sink(forest, i, first, stop)  # another bucket stands here now
+                continue
+            if not shielded(pool, forest.bucket[i]):
+                best = i
+            else:
+                depth = push_children(forest, i, first, stop, depth)
+            break
+    return best
+
+
+@njit
+def is_current(pool: Pool, forest: Forest, i: int) -> bool:
+    """Whether an entry's stored key is still true; if not, it is now."""
+    b = forest.bucket[i]
+    if pool.size[b] == 0:
+        forest.key[i] = -1
+        return False
+    key, tie = key_of(pool, b), tie_of(pool, b)
+    if key == forest.key[i] and tie == forest.tie[i]:
+        return True
+    forest.key[i], forest.tie[i] = key, tie
+    return False
+
+
+@njit
+def push_children(forest: Forest, i: int, first: int, stop: int, depth: int) -> int:
+    """Put the entries below i on the stack, the better one on top."""
+    left = 2 * (i - first) + 1 + first
+    if left >= stop:
+        return depth
+    if left + 1 >= stop:
+        forest.stack[depth] = left
+        return depth + 1
+    better, worse = (left, left + 1) if above(forest, left, left + 1) else (left + 1, left)
+    forest.stack[depth], forest.stack[depth + 1] = worse, better
+    return depth + 2
+
+
+@njit
+def collect_tied(pool: Pool, forest: Forest, key: int, tied: IntArray) -> int:
+    """All buckets, up to the room in `tied`, that are not shielded and have this key."""
+    found = 0
+    for tree in range(len(forest.root)):
+        first, stop = forest.begin[tree], forest.begin[tree + 1]
+        if hidden(pool, forest, tree):
+            continue
+        forest.stack[0], depth = first, 1
+        while depth > 0 and found < len(tied):
+            depth -= 1
+            i = forest.stack[depth]
+            while forest.key[i] >= key:
+                if not is_current(pool, forest, i):
+                    sink(forest, i, first, stop)
+                    continue
+                if not shielded(pool, forest.bucket[i]):
+                    tied[found] = forest.bucket[i]
+                    found += 1
+                depth = push_children(forest, i, first, stop, depth)
+                break
+    return found
+
+
+@njit
+def above(forest: Forest, i: int, j: int) -> bool:
     """Whether entry i comes before entry j."""
-    if heap.key[i] != heap.key[j]:
-        return heap.key[i] > heap.key[j]
-    if heap.tie[i] != heap.tie[j]:
-        return heap.tie[i] > heap.tie[j]
-    return heap.bucket[i] < heap.bucket[j]
+    if forest.key[i] != forest.key[j]:
+        return forest.key[i] > forest.key[j]
+    if forest.tie[i] != forest.tie[j]:
+        return forest.tie[i] > forest.tie[j]
+    return forest.bucket[i] < forest.bucket[j]
 
 
 @njit
-def swap(heap: Heap, i: int, j: int) -> None:
-    heap.key[i], heap.key[j] = heap.key[j], heap.key[i]
-    heap.tie[i], heap.tie[j] = heap.tie[j], heap.tie[i]
-    heap.bucket[i], heap.bucket[j] = heap.bucket[j], heap.bucket[i]
-
-
-@njit
-def sink(heap: Heap, i: int) -> None:
-    """Move an entry down to its place."""
-    count = heap.count[0]
+def sink(forest: Forest, i: int, first: int, stop: int) -> None:
+    """Move an entry down to its place in the heap that lies in first..stop."""
     while True:
-        child = 2 * i + 1
-        if child >= count:
+        child = 2 * (i - first) + 1 + first
+        if child >= stop:
             return
-        if child + 1 < count and above(heap, child + 1, child):
+        if child + 1 < stop and above(forest, child + 1, child):
             child += 1
-        if not above(heap, child, i):
+        if not above(forest, child, i):
             return
-        swap(heap, i, child)
+        forest.key[i], forest.key[child] = forest.key[child], forest.key[i]
+        forest.tie[i], forest.tie[child] = forest.tie[child], forest.tie[i]
+        forest.bucket[i], forest.bucket[child] = forest.bucket[child], forest.bucket[i]
         i = child
 
 
 @njit
-def pop(heap: Heap) -> None:
-    """Remove the top entry."""
-    heap.count[0] -= 1
-    if heap.count[0] > 0:
-        swap(heap, 0, heap.count[0])
-        sink(heap, 0)
-
-
-@njit
-def push(pool: Pool, heap: Heap, b: int) -> None:
-    """Put a bucket in with its present key."""
-    i = heap.count[0]
-    heap.key[i], heap.tie[i], heap.bucket[i] = key_of(pool, b), tie_of(pool, b), b
-    heap.count[0] += 1
-    while i > 0 and above(heap, i, (i - 1) // 2):
-        swap(heap, i, (i - 1) // 2)
-        i = (i - 1) // 2
-
-
-@njit
-def fill(pool: Pool, heap: Heap, top_rank: int, values: int) -> None:
-    """Start over with the buckets of the ranks up to `top_rank`: their capacities and their heap."""
-    pool.capacity[:values] = 0
-    heap.count[0] = 0
+def fill(pool: Pool, forest: Forest, top_rank: int) -> None:
+    """Start over with the buckets of the ranks up to `top_rank`: their capacities and their heaps."""
+    pool.capacity[:] = 0
     for b in range(len(pool.size)):
         if pool.rank[b] <= top_rank:
             for j in range(pool.values.shape[1]):
                 pool.capacity[pool.values[b, j]] += pool.size[b]
-    for b in range(len(pool.size)):
-        if pool.rank[b] <= top_rank and pool.size[b] > 0:
-            push(pool, heap, b)
+    for i in range(len(forest.bucket)):
+        b = forest.bucket[i]
+        in_play = pool.rank[b] <= top_rank and pool.size[b] > 0
+        forest.key[i] = key_of(pool, b) if in_play else -1
+        forest.tie[i] = tie_of(pool, b)
+    for tree in range(len(forest.root)):
+        first, stop = forest.begin[tree], forest.begin[tree + 1]
+        for i in range((first + stop) // 2, first - 1, -1):
+            sink(forest, i, first, stop)
 
 
 @njit

@@ -36,7 +36,7 @@ from polyveil.methods.bucket_pool import (
     MSDCF,
     RANDOM,
     RAREST_VALUE,
-    Heap,
+    Forest,
     Pool,
     fill,
 )
@@ -177,11 +177,11 @@ class Engine:
 
     def run(self, rng: np.random.Generator, attempt: int, progress: Progress | None) -> Grouping:
         """Grouping phase, then residual phase, with ties broken by the generator."""
-        pool, heap = self._pool(rng), _heap(len(self.size))
+        pool, forest = self._pool(rng), self._forest()
         groups, course = self._groups(), self._course()
-        fill(pool, heap, course.state[0], len(self.need))
+        fill(pool, forest, course.state[0])
         while course.state[0] >= 0:
-            form_groups(pool, heap, groups, course, self.spec, self.quasi, GROUPS_PER_CALL)
+            form_groups(pool, forest, groups, course, self.spec, self.quasi, GROUPS_PER_CALL)
             if progress is not None:
                 left = int(pool.size.sum())
                 progress.advance(1 - left / self.rows, f"{course.state[1]} groups")
@@ -219,6 +219,26 @@ class Engine:
             ties=TIES[self.options.ties],
         )
 
+    def _forest(self) -> Forest:
+        """Heaps by the attributes whose values shield most, as long as there are far fewer heaps than buckets."""
+        most = 4 * int(np.sqrt(len(self.size))) + 1
+        shares = [np.bincount(column, weights=self.size) / self.rows for column in self.values.T]
+        shield = [float((share**2).sum()) for share in shares]  # the chance that two rows share the value
+        chosen: list[int] = []
+        for j in np.argsort(shield)[::-1]:
+            if len(np.unique(self.values[:, [*chosen, j]], axis=0)) <= most:
+                chosen.append(int(j))
+        roots, tree = np.unique(self.values[:, chosen], axis=0, return_inverse=True)
+        order = np.argsort(tree, kind="stable").astype(np.int64)
+        return Forest(
+            key=np.empty(len(order), dtype=np.int64),
+            tie=np.empty(len(order), dtype=np.int64),
+            bucket=order,
+            root=np.ascontiguousarray(roots, dtype=np.int32),
+            begin=np.searchsorted(tree[order], np.arange(len(roots) + 1)).astype(np.int64),
+            stack=np.empty(2 * int(len(order)).bit_length() + 4, dtype=np.int64),
+        )
+
     def _groups(self) -> Groups:
         most = self.rows // int(self.size_of_rank.min(initial=1)) + 1
         boxes = (most, self.quasi.shape[1])
@@ -235,7 +255,6 @@ class Engine:
             need=self.need,
             size_of_rank=self.size_of_rank,
             state=np.array([ranks - 1, 0, -1], dtype=np.int64),
-            aside=np.empty(len(self.size) + 1, dtype=np.int64),
             taken=np.empty(int(self.size_of_rank.max(initial=1)), dtype=np.int64),
             tied=np.empty(MOST_TIED, dtype=np.int64),
             candidates=self.options.candidates,
@@ -249,16 +268,6 @@ def _ranks(need: FloatArray, least: int) -> tuple[IntArray, IntArray]:
     levels, rank = np.unique(need, return_inverse=True)
     sizes = np.maximum(np.ceil(levels - 1e-9).astype(np.int64), least)
     return rank.astype(np.int64), sizes
-
-
-def _heap(buckets: int) -> Heap:
-    room = buckets + 1
-    return Heap(
-        key=np.empty(room, dtype=np.int64),
-        tie=np.empty(room, dtype=np.int64),
-        bucket=np.empty(room, dtype=np.int64),
-        count=np.zeros(1, dtype=np.int64),
-    )
 
 
 class Mbf(_Buckets):
