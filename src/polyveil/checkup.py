@@ -23,6 +23,7 @@ from polyveil.models import (
     EnhancedBetaLikeness,
     EntropyDiversity,
     FrequencyDiversity,
+    JointAttribute,
     KAnonymity,
     LevelDiversity,
     Model,
@@ -30,6 +31,7 @@ from polyveil.models import (
     RecursiveDiversity,
     TCloseness,
     attributes_of,
+    codes_of,
     from_classes,
     models_for,
 )
@@ -181,9 +183,9 @@ def _statistics(policy: Policy, table: Table, classes: np.ndarray[Any, np.dtype[
     if not names:
         return from_classes(classes, {}, {})
     columns = {name: policy.columns[name] for name in names}
-    part = policy.model_copy(update={"columns": columns, "privacy": Privacy()})
+    part = policy.model_copy(update={"columns": columns, "privacy": Privacy(joint=policy.privacy.joint)})
     coded = encode(bind(part, replace(table, frame=table.frame.select(names))))
-    return from_classes(classes, {column.name: column.codes for column in coded.sensitive}, attributes_of(coded))
+    return from_classes(classes, codes_of(coded), attributes_of(coded))
 
 
 def _models(policy: Policy, statistics: ClassStatistics) -> list[tuple[Model, bool]]:
@@ -192,6 +194,8 @@ def _models(policy: Policy, statistics: ClassStatistics) -> list[tuple[Model, bo
     seen = {(model.key, model.attribute) for model in asked}
     every: list[Model] = [KAnonymity(2)]
     for name, about in statistics.attributes.items():
+        if isinstance(about, JointAttribute):
+            continue  # measured where it is asked for
         every += [
             DistinctDiversity(2, name),
             FrequencyDiversity(2, name),

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,20 @@ import numpy as np
 from polyveil.errors import Fault, PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
 from polyveil.methods import Method, Partition, Task, make_method
-from polyveil.models import ClassStatistics, Model, attributes_of, from_classes, models_for
+from polyveil.models import (
+    ClassStatistics,
+    Model,
+    attributes_of,
+    codes_of,
+    from_classes,
+    joint_attributes_of,
+    models_for,
+)
 from polyveil.policy import Policy
 from polyveil.progress import SILENT, Progress
 from polyveil.release import FORMS, Release
-from polyveil.release.bundle import check_target, write_bundle
 from polyveil.release.manifest import build_manifest
+from polyveil.release.publish import check_place, publish
 from polyveil.release.release import refuse_unless, require_verified
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
@@ -54,7 +63,7 @@ def anonymize(
     method = make_method(policy.method)
     _check_form(policy, method)
     if out is not None:
-        check_target(Path(out), overwrite=overwrite)
+        check_place(out, overwrite=overwrite)
     with clock.stage("read"):
         table = read(source, **(reading or {}))
     with clock.stage("encode"):
@@ -80,19 +89,19 @@ def anonymize(
         with clock.stage("verify"):
             refuse_unless(release.verify())
     else:
-        _publish(release, Path(out), overwrite, clock)
+        _publish(release, out, overwrite, clock)
     return release
 
 
-def _publish(release: Release, out: Path, overwrite: bool, clock: Clock) -> None:
+def _publish(release: Release, out: Path | str, overwrite: bool, clock: Clock) -> None:
     """Write, verify what was written, and only then let it appear under its name."""
 
-    def verified(folder: Path) -> None:
+    def verified(written: Any) -> None:
         with clock.stage("verify"):
-            require_verified(folder)
+            require_verified(written)
 
     with clock.stage("write"):
-        write_bundle(
+        publish(
             out, release.tables, release.manifest, file_format=release.file_format, overwrite=overwrite, accept=verified
         )
 
@@ -118,8 +127,14 @@ def whole_table(table: CodedTable) -> ClassStatistics:
 
 def statistics_of(table: CodedTable, partition: Partition) -> ClassStatistics:
     """What the models judge, counted from the codes."""
-    codes = {column.name: column.codes for column in table.sensitive}
-    return from_classes(partition.class_of_row, codes, attributes_of(table))
+    kept = partition.class_of_row >= 0
+    if not table.together or kept.all():
+        return from_classes(partition.class_of_row, codes_of(table), attributes_of(table))
+    # Combinations of values are compared with those of the released rows; each column with the whole input.
+    released = table.take(np.flatnonzero(kept))
+    single = attributes_of(replace(table, together=()))
+    attributes = {**single, **joint_attributes_of(released, single)}
+    return from_classes(partition.class_of_row[kept], codes_of(released), attributes)
 
 
 def check_reachable(models: Sequence[Model], whole: ClassStatistics, suppression_limit: float) -> None:

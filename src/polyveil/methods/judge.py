@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyveil.methods.compiled import njit
+from polyveil.methods.joint_flow import flow_cost
 from polyveil.methods.judge_spec import HELLINGER, KL, JudgeSpec, compile_constraints, compile_in_order
 from polyveil.models.base import BoolArray, Model
 from polyveil.models.statistics import Attribute, from_classes
@@ -76,6 +77,12 @@ def _walk(spec: JudgeSpec, hist: IntArray, n: int, stop_early: bool) -> float:
                 return total
     if len(spec.close_limit) > 0:
         total += _closeness_violation(spec, hist, n, stop_early)
+    for j in range(len(spec.joint.limit)):
+        if stop_early and total > 0.0:
+            return total
+        beyond = flow_cost(spec.joint, j, hist, n, stop_early) - spec.joint.limit[j]
+        if beyond > 0.0:
+            total += max(beyond, _LEAST)
     return total
 
 
@@ -193,13 +200,15 @@ def closeness(spec: JudgeSpec, hist: IntArray, n: int, out: FloatArray) -> None:
 
 
 def sensitive_matrix(table: CodedTable) -> Places:
-    """Where each row's sensitive values are counted in a histogram (rows x attributes)."""
-    places = np.empty((table.rows, len(table.sensitive)), dtype=np.int32)
+    """Where each row's sensitive values, and combinations judged together, are counted (rows x attributes)."""
+    columns = [(column.codes, column.domain.size) for column in table.sensitive]
+    columns += [(tuples.of_row, len(tuples.counts)) for tuples in table.joint_tuples]
+    places = np.empty((table.rows, len(columns)), dtype=np.int32)
     start = 0
-    for a, column in enumerate(table.sensitive):
-        places[:, a] = column.codes
+    for a, (codes, size) in enumerate(columns):
+        places[:, a] = codes
         places[:, a] += start
-        start += column.domain.size
+        start += size
     return places
 
 

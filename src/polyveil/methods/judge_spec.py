@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from polyveil.methods.joint_flow import JointSpec, joint_spec
 from polyveil.models.base import Model
 from polyveil.models.constraints import (
     Closeness,
@@ -19,6 +20,7 @@ from polyveil.models.constraints import (
     ShareCap,
     ShareFloor,
 )
+from polyveil.models.joint import joint_name
 from polyveil.models.statistics import Attribute
 from polyveil.policy.hierarchy import FloatArray, IntArray
 from polyveil.table.coded import CodedTable
@@ -55,11 +57,13 @@ class JudgeSpec(NamedTuple):
     divergence_begin: IntArray  # divergence j compares with divergence_share[divergence_begin[j] :]
     divergence_share: FloatArray
     divergence_limit: FloatArray
+    joint: JointSpec
 
 
 def compile_constraints(models: Sequence[Model], attributes: Mapping[str, Attribute], table: CodedTable) -> JudgeSpec:
     """Gather the constraints of all models; histograms follow the order of the table's sensitive columns."""
-    return compile_in_order(models, attributes, [column.name for column in table.sensitive])
+    together = [joint_name(names) for names in table.together]
+    return compile_in_order(models, attributes, [*(column.name for column in table.sensitive), *together])
 
 
 def compile_in_order(models: Sequence[Model], attributes: Mapping[str, Attribute], names: Sequence[str]) -> JudgeSpec:
@@ -81,6 +85,7 @@ def compile_in_order(models: Sequence[Model], attributes: Mapping[str, Attribute
         **_closeness(constraints, where),
         **_counted(constraints, number),
         **_divergences(constraints, number),
+        joint=joint_spec(constraints, where),
     )
 
 

@@ -12,7 +12,8 @@ from polyveil.models.diversity import (
     PSensitivity,
     RecursiveDiversity,
 )
-from polyveil.models.request import attribute_of, attributes_of, models_for
+from polyveil.models.joint import JointAttribute, JointCloseness, joint_attribute, joint_name
+from polyveil.models.request import attribute_of, attributes_of, codes_of, joint_attributes_of, models_for
 from polyveil.models.statistics import Attribute, Block, ClassStatistics, Sparse, from_classes
 
 MODELS: dict[str, type[Model]] = {
@@ -32,9 +33,13 @@ MODELS: dict[str, type[Model]] = {
         EnhancedBetaLikeness,
     )
 }
-"""Every privacy model by its key."""
+"""Every privacy model about class sizes or one sensitive attribute, by its key."""
+
+JOINT_MODELS: dict[str, type[Model]] = {JointCloseness.key: JointCloseness}
+"""Models about several sensitive attributes together."""
 
 __all__ = [
+    "JOINT_MODELS",
     "MODELS",
     "TOLERANCE",
     "AlphaAnonymity",
@@ -47,6 +52,8 @@ __all__ = [
     "EnhancedBetaLikeness",
     "EntropyDiversity",
     "FrequencyDiversity",
+    "JointAttribute",
+    "JointCloseness",
     "KAnonymity",
     "LevelDiversity",
     "Model",
@@ -59,6 +66,10 @@ __all__ = [
     "Verdict",
     "attribute_of",
     "attributes_of",
+    "codes_of",
     "from_classes",
+    "joint_attribute",
+    "joint_attributes_of",
+    "joint_name",
     "models_for",
 ]

@@ -20,7 +20,9 @@ from polyveil.models.diversity import (
     RecursiveDiversity,
 )
 from polyveil.models.ground import Ground, divergence, equal, hierarchical, ordered
+from polyveil.models.joint import JointCloseness, joint_attribute, joint_name
 from polyveil.models.statistics import Attribute
+from polyveil.policy.hierarchy import IntArray
 from polyveil.policy.schema import Column, Policy, Privacy
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import OrderedDomain, TreeDomain
@@ -33,6 +35,7 @@ def models_for(policy: Policy, attributes: Mapping[str, Attribute]) -> tuple[Mod
         if column.role == "sensitive" and name in attributes:
             asked += _diversity(name, column, policy.privacy)
             asked += _others(name, column, policy.privacy)
+    asked += [JointCloseness(joint.t, joint_name(joint.columns)) for joint in policy.privacy.joint]
     return tuple(asked)
 
 
@@ -74,8 +77,26 @@ def _others(name: str, column: Column, privacy: Privacy) -> list[Model]:
 
 
 def attributes_of(table: CodedTable) -> dict[str, Attribute]:
-    """All sensitive attributes of a coded table as models see them, with the table as the reference."""
-    return {column.name: attribute_of(column) for column in table.sensitive}
+    """All sensitive attributes of a coded table as models see them, with the table as the reference.
+
+    Columns that are judged together follow as joint attributes.
+    """
+    single = {column.name: attribute_of(column) for column in table.sensitive}
+    return {**single, **joint_attributes_of(table, single)}
+
+
+def joint_attributes_of(table: CodedTable, single: Mapping[str, Attribute]) -> dict[str, Attribute]:
+    """The combinations of columns that are judged together, with the table's rows as the reference."""
+    return {
+        joint_name(names): joint_attribute([single[name] for name in names], tuples.codes, tuples.counts)
+        for names, tuples in zip(table.together, table.joint_tuples, strict=True)
+    }
+
+
+def codes_of(table: CodedTable) -> dict[str, IntArray]:
+    """The codes of every attribute that `attributes_of` describes, one per row."""
+    joint = {joint_name(names): t.of_row for names, t in zip(table.together, table.joint_tuples, strict=True)}
+    return {**{column.name: column.codes for column in table.sensitive}, **joint}
 
 
 def attribute_of(column: SensitiveColumn) -> Attribute:

@@ -118,13 +118,30 @@ def check_privacy(
         rule = "the policy asks for no guarantee"
         yield Finding(("privacy",), rule, "Ask for one, for example privacy: {k: 5}")
     yield from _check_settings(privacy, lost, sensitive)
+    if complete:
+        yield from _check_joint(privacy, sketches)
     yield from _check_l(privacy, sensitive)
 
 
+def _check_joint(privacy: Privacy, sketches: Mapping[str, Sketch]) -> Iterator[Finding]:
+    seen: set[frozenset[str]] = set()
+    for number, joint in enumerate(privacy.joint):
+        path = ("privacy", "joint", number, "columns")
+        unfit = [name for name in joint.columns if name not in sketches or sketches[name].column.role != "sensitive"]
+        if unfit:
+            rule = f"joint closeness is for sensitive columns of the policy, which {listed(unfit)} is not"
+            yield Finding(path, rule, "Name sensitive columns, or give the column the role sensitive")
+        if frozenset(joint.columns) in seen:
+            yield Finding(path, "these columns are asked for twice", "Keep the smaller t")
+        seen.add(frozenset(joint.columns))
+
+
 def _anything_asked(privacy: Privacy, lost: frozenset[str], sensitive: Mapping[str, Sketch]) -> bool:
+    if lost - set(Privacy.model_fields) or any(s.lost - set(Column.model_fields) for s in sensitive.values()):
+        return True  # a misspelt key is a fault already, and it may have been the one that asks
     asked = [key in lost or getattr(privacy, key) is not None for key in ("k", *_ASKED_OF_SENSITIVE)]
     own = [sketch.has(key) for sketch in sensitive.values() for key in ("t", "l", "alpha", "beta", "delta")]
-    return any(asked) or any(own)
+    return any(asked) or any(own) or bool(privacy.joint) or "joint" in lost
 
 
 def _check_settings(privacy: Privacy, lost: frozenset[str], sensitive: Mapping[str, Sketch]) -> Iterator[Finding]:

@@ -111,6 +111,22 @@ class Column(Part):
         return value
 
 
+class Joint(Part):
+    """Sensitive columns that must be close to the whole table together, and how close."""
+
+    columns: Annotated[tuple[str, ...], BeforeValidator(categories)] = Field(
+        min_length=2, description="two or more sensitive columns"
+    )
+    t: Number = Field(ge=0, le=1, description="greatest joint distance of a class")
+
+    @field_validator("columns")
+    @classmethod
+    def _named_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        if len(set(value)) < len(value):
+            raise BrokenRule("a column stands twice in one combination", "Name each column once")
+        return value
+
+
 class Privacy(Part):
     """The guarantees asked for. What is not asked for is not checked; a column's own value wins over these."""
 
@@ -124,6 +140,7 @@ class Privacy(Part):
     beta: Number | None = Field(default=None, gt=0, description="beta-likeness")
     beta_kind: Literal["basic", "enhanced"] = Field(default="enhanced", description="which beta-likeness")
     delta: Number | None = Field(default=None, gt=0, description="delta-disclosure privacy")
+    joint: tuple[Joint, ...] = Field(default=(), description="joint t-closeness: [{columns: [a, b], t: 0.3}]")
     suppression_limit: Number = Field(
         default=0.0, ge=0, le=1, description="greatest share of rows that may be left out"
     )

@@ -97,6 +97,8 @@ def privacy_summary(statistics: ClassStatistics, claims: Sequence[Mapping[str, A
             summary["l"][claim["attribute"]] = claim["measured"]
         elif claim["model"] == "t-closeness":
             summary["t"][claim["attribute"]] = claim["measured"]
+        elif claim["model"] == "joint-t-closeness":
+            summary.setdefault("joint", {})[claim["attribute"]] = claim["measured"]
     return summary
 
 

@@ -54,6 +54,15 @@ class CodedTable:
     rows: int
     quasi: tuple[QuasiColumn, ...]
     sensitive: tuple[SensitiveColumn, ...]
+    together: tuple[tuple[str, ...], ...] = ()
+    """Sensitive columns that are judged together as well as one by one."""
+
+    @cached_property
+    def joint_tuples(self) -> tuple[Tuples, ...]:
+        """For each combination in `together`, its distinct tuples with counts, sorted by code."""
+        by_name = {column.name: column for column in self.sensitive}
+        chosen = [[by_name[name] for name in names] for names in self.together]
+        return tuple(distinct([c.codes for c in some], [c.domain.size for c in some], self.rows) for some in chosen)
 
     @cached_property
     def quasi_tuples(self) -> Tuples:
@@ -73,6 +82,7 @@ class CodedTable:
             sensitive=tuple(
                 SensitiveColumn(c.name, c.domain, c.codes[rows], c.distance, c.levels) for c in self.sensitive
             ),
+            together=self.together,
         )
 
 

@@ -21,4 +21,5 @@ def encode(bound: Bound) -> CodedTable:
             )
             for c in bound.sensitive
         ),
+        together=tuple(joint.columns for joint in bound.policy.privacy.joint),
     )

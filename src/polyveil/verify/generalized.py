@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polyveil.models import ClassStatistics, from_classes, models_for
+from polyveil.models import ClassStatistics, JointAttribute, from_classes, models_for
 from polyveil.policy import Policy
 from polyveil.policy.hierarchy import IntArray
 from polyveil.verify.attributes import Declared, codes_of_cells, declared_attributes
 from polyveil.verify.claims import check_claims, check_figures, judge_against_released, judge_promises
 from polyveil.verify.classes import class_of_row
 from polyveil.verify.findings import Finding, Verification, fails, holds
+from polyveil.verify.joint import with_joint
 from polyveil.verify.loss import check_loss
 
 
@@ -33,7 +34,7 @@ def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapp
     findings += value_findings
     if value_findings:
         return Verification(tuple(findings))
-    attributes = {name: known.attribute for name, known in declared.items()}
+    codes, attributes = with_joint(policy, codes, {name: known.attribute for name, known in declared.items()})
     statistics = from_classes(class_of_row(frame, policy.having("quasi")), codes, attributes)
     models = models_for(policy, attributes)
     promises, verdicts = judge_promises(models, statistics)
@@ -80,6 +81,8 @@ def check_distribution(manifest: Mapping[str, Any], statistics: ClassStatistics)
     """The released values are among the input's, and all of them where nothing was suppressed."""
     findings = []
     for name, about in statistics.attributes.items():
+        if isinstance(about, JointAttribute):
+            continue  # its reference is the released rows themselves
         released = np.zeros(about.size, dtype=np.int64)
         np.add.at(released, statistics.histograms[name].code, statistics.histograms[name].count)
         if int(about.whole.sum()) != manifest["rows"]:
