@@ -10,14 +10,17 @@ import contextlib
 import csv
 import io
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import polars as pl
 
 from polyveil.errors import InputError
 from polyveil.table.csv_content import Content
 from polyveil.table.csv_dialect import Dialect, parse
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -26,8 +29,44 @@ class _Record:
     fields: list[str]
 
 
+class _Misquoted(InputError):
+    """Quotes that do not fit: worth a second look without the spaces behind them."""
+
+
 def read_carefully(content: Content, dialect: Dialect) -> tuple[pl.DataFrame, bool]:
     """All rows as text, and whether each row is one line; InputError with its line for anything not well formed."""
+    return _forgiving_spaces(content, dialect, _read)
+
+
+def line_of_row(content: Content, dialect: Dialect, row: int) -> int:
+    """The line on which a row (from 0) begins."""
+
+    def find(content: Content, dialect: Dialect) -> int:
+        counted = -1
+        for record in _rows(content, dialect):
+            counted += bool(record.fields) or len(dialect.names) == 1
+            if counted == row:
+                return record.line
+        return dialect.first_line + row
+
+    return _forgiving_spaces(content, dialect, find)
+
+
+def _forgiving_spaces(content: Content, dialect: Dialect, work: Callable[[Content, Dialect], T]) -> T:
+    """Do the work; where the parser stumbles over spaces between a closing quote and a delimiter, without these."""
+    try:
+        return work(content, dialect)
+    except _Misquoted as fault:
+        data = content.whole()
+        closed_up = _without_space_after_quotes(data, dialect)
+        if closed_up == data:
+            raise
+        with contextlib.suppress(_Misquoted):
+            return work(replace(content, buffer=closed_up, origin=closed_up), dialect)
+        raise fault from None
+
+
+def _read(content: Content, dialect: Dialect) -> tuple[pl.DataFrame, bool]:
     width = len(dialect.names)
     columns: list[list[str]] = [[] for _ in range(width)]
     line_per_row = True
@@ -48,21 +87,9 @@ def read_carefully(content: Content, dialect: Dialect) -> tuple[pl.DataFrame, bo
     return pl.DataFrame(series), line_per_row
 
 
-def line_of_row(content: Content, dialect: Dialect, row: int) -> int:
-    """The line on which a row (from 0) begins."""
-    width = len(dialect.names)
-    counted = -1
-    for record in _rows(content, dialect):
-        counted += bool(record.fields) or width == 1
-        if counted == row:
-            return record.line
-    return dialect.first_line + row
-
-
 def _rows(content: Content, dialect: Dialect) -> Iterator[_Record]:
     """The records after the header with the line each begins on."""
-    data = _without_space_after_quotes(content.whole(), dialect)
-    text = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8-sig", newline="")
+    text = io.TextIOWrapper(io.BytesIO(content.whole()), encoding="utf-8-sig", newline="")
     for _ in range(dialect.skipped_lines):
         text.readline()
     records = parse(text, dialect.delimiter, dialect.quote, strict=True)
@@ -89,7 +116,7 @@ def _without_space_after_quotes(data: bytes, dialect: Dialect) -> bytes:
     return re.sub(closing, lambda found: found.group().rstrip(b" \t"), data)
 
 
-def _misquoted(name: str, dialect: Dialect, line: int, error: csv.Error) -> InputError:
+def _misquoted(name: str, dialect: Dialect, line: int, error: csv.Error) -> _Misquoted:
     # The parser's own message is only looked at for its kind: no cell is in it, but it speaks of parser states.
     kind = str(error)
     if "limit" in kind:
@@ -99,8 +126,8 @@ def _misquoted(name: str, dialect: Dialect, line: int, error: csv.Error) -> Inpu
     else:
         what = f"the row that begins on line {line} has text after a closing quote"
     if dialect.quote is None:
-        return InputError(f"{name}: {what}. Shorten the cell or check the line ends.")
-    return InputError(
+        return _Misquoted(f"{name}: {what}. Shorten the cell or check the line ends.")
+    return _Misquoted(
         f"{name}: {what}. Close the quote, write quotes inside a quoted cell twice, "
         f"or declare that the file has no quoting."
     )

@@ -7,11 +7,12 @@ the caller says so, or the bytes are not UTF-8 at all.
 from __future__ import annotations
 
 import codecs
+import contextlib
 import gzip
 import mmap
 import re
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from polyveil.errors import InputError
@@ -124,7 +125,8 @@ def _as_utf8(name: str, buffer: bytes | mmap.mmap, origin: Path | bytes, encodin
 def _known_codec(encoding: str) -> str:
     try:
         known = codecs.lookup(encoding).name
-        b"".decode(known)
+        with contextlib.suppress(UnicodeError):
+            b" ".decode(known)  # LookupError for codecs that do not make text, such as hex.
     except (LookupError, ValueError):
         raise InputError(
             f"the encoding {encoding!r} is not known. Use for example utf-8, utf-16, cp1252 or latin-1."
@@ -170,7 +172,7 @@ def settle_encoding(content: Content) -> Content:
         return content
     if content.declared:
         raise undecodable(content.name, data, content.encoding, first_bad, (content.encoding,))
-    if content.encoding == "utf-8-sig" or _is_damaged_utf8(data, first_bad):
+    if content.encoding == "utf-8-sig" or _is_damaged_utf8(data):
         raise undecodable(content.name, data, "utf-8", first_bad, ("utf-8",))
     for encoding in _guesses(data):
         try:
@@ -181,6 +183,16 @@ def settle_encoding(content: Content) -> Content:
             recoded = text.encode("utf-8")
             return Content(content.name, recoded, recoded, encoding)
     raise undecodable(content.name, data, "utf-8", first_bad, ("utf-8", "cp1252"))
+
+
+def with_single_line_ends(content: Content) -> Content:
+    """Undo the doubled line ends (CR CR LF) that text mode on Windows makes of CR LF, if all line ends are such."""
+    data = content.whole()
+    doubled = data.count(b"\r\r\n")
+    if not doubled or doubled != data.count(b"\n"):
+        return content
+    single = data.replace(b"\r\r\n", b"\r\n")
+    return replace(content, buffer=single, origin=single)
 
 
 def undecodable(name: str, data: bytes, encoding: str, offset: int, tried: tuple[str, ...]) -> InputError:
@@ -199,25 +211,25 @@ def line_at(data: bytes, offset: int, encoding: str = "utf-8") -> int:
     return 1 + before.count("\n") + before.count("\r") - before.count("\r\n")
 
 
-def _is_damaged_utf8(data: bytes, first_bad: int) -> bool:
+def _is_damaged_utf8(data: bytes) -> bool:
     """Whether the bytes beyond ASCII are mostly well-formed UTF-8: then the file is UTF-8 with a few spoilt bytes."""
-    high = _high_lines(data, first_bad)
+    high = _high_lines(data)
     formed = _UTF8_SEQUENCE.findall(high)
     stray = len(_HIGH_BYTE.findall(high)) - sum(map(len, formed))
     return len(formed) > stray
 
 
-def _high_lines(data: bytes, first_bad: int) -> bytes:
-    """A sample of the lines that hold bytes beyond ASCII, from the first undecodable byte on."""
-    start = data.rfind(b"\n", 0, first_bad) + 1
+def _high_lines(data: bytes) -> bytes:
+    """A sample of the lines that hold bytes beyond ASCII, from the first of them on."""
+    first = _HIGH_BYTE.search(data)
+    start = data.rfind(b"\n", 0, first.start()) + 1 if first else 0
     lines = data[start : start + 16 * SAMPLE_BYTES].splitlines()
     return b"\n".join(line for line in lines if not line.isascii())[:SAMPLE_BYTES]
 
 
 def _guesses(data: bytes) -> tuple[str, ...]:
     """Encodings to try, likeliest first, judged on lines that hold bytes beyond ASCII."""
-    first_high = _HIGH_BYTE.search(data)
-    sample = _high_lines(data, first_high.start() if first_high else 0)
+    sample = _high_lines(data)
     for latin in ("cp1252", "cp1250"):
         if _reads_naturally(sample.decode(latin, errors="replace")):
             return (latin,)

@@ -16,7 +16,13 @@ import polars as pl
 from polyveil.errors import InputError
 from polyveil.table.csv_careful import line_of_row, read_carefully
 from polyveil.table.csv_census import take_census
-from polyveil.table.csv_content import Content, line_at, open_content, settle_encoding
+from polyveil.table.csv_content import (
+    Content,
+    line_at,
+    open_content,
+    settle_encoding,
+    with_single_line_ends,
+)
 from polyveil.table.csv_decimal import likely_decimal
 from polyveil.table.csv_dialect import Dialect, find_dialect
 from polyveil.table.csv_fast import read_fast
@@ -77,13 +83,20 @@ def _rows(content: Content, options: TextOptions) -> TextTable:
     start = _body_start(content, dialect)
     end = _body_end(content, start, len(dialect.names))
     census = take_census(content.buffer, start, end, dialect)
-    if census.nul is not None:
-        raise _nul_byte(content, census.nul)
+    nul = census.nul if b"\0" not in content.buffer[:start] else content.buffer.find(b"\0")
+    if nul is not None:
+        raise _nul_byte(content, nul)
     frame = read_fast(content, dialect, census)
     if frame is not None:
-        padding: Padding = "any" if census.other_whitespace else "spaces" if census.padded else "none"
-        return TextTable(frame, content, dialect, census.is_line_per_row(frame.height), padding)
+        line_per_row = census.is_line_per_row(frame.height)
+        # A line end inside a cell may stand at its edge, and is whitespace like any other; so is a quoted tab.
+        hidden = not line_per_row or (census.quotes > 0 and dialect.delimiter.isspace())
+        unsure = census.other_whitespace or hidden
+        padding: Padding = "any" if unsure else "spaces" if census.padded else "none"
+        return TextTable(frame, content, dialect, line_per_row, padding)
     settled = settle_encoding(content)
+    if census.lone_returns:
+        settled = with_single_line_ends(settled)
     if settled is not content:
         return _rows(settled, options)
     frame, line_per_row = read_carefully(content, dialect)
