@@ -12,9 +12,22 @@ from polyveil.cli.progress import shown_progress
 
 
 def anonymize(
-    data: Annotated[Path, typer.Argument(help="The table: CSV (also .gz), Parquet, or a folder of Parquet files.")],
+    data: Annotated[
+        str,
+        typer.Argument(
+            help="The table: CSV (also .gz), Parquet, a folder of Parquet files, or a database "
+            "(postgresql://host/db, sqlite://file, duckdb://file)."
+        ),
+    ],
     policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file (YAML).")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="Folder for the release; it must not exist yet.")],
+    out: Annotated[
+        str,
+        typer.Option(
+            "--out", "-o", help="Folder for the release, which must not exist yet, or a database with ?schema=NAME."
+        ),
+    ],
+    table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
+    query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an older release of that name, in one step.")] = False,
     seed: Annotated[int | None, typer.Option(help="Repeat the method's choices; row order stays random.")] = None,
     delimiter: Annotated[str | None, typer.Option(help="Field delimiter of a CSV; found by itself otherwise.")] = None,
@@ -31,8 +44,9 @@ def anonymize(
     """
     with reported_errors(as_json=as_json):
         from polyveil.pipeline import anonymize as run
+        from polyveil.table.databases import shown
 
-        options = {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+        options = {"table": table, "query": query, "delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         with shown_progress(quiet=quiet or as_json) as progress:
             release = run(
                 data,
@@ -44,8 +58,8 @@ def anonymize(
                 reading={name: value for name, value in options.items() if value is not None},
             )
         if as_json:
-            print_json({**release.summary(), "release": str(out)})
+            print_json({**release.summary(), "release": shown(out)})
         else:
             from polyveil.cli.show import show_release
 
-            show_release(release.manifest, release.seconds, str(out))
+            show_release(release.manifest, release.seconds, shown(out))

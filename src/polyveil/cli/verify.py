@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +10,9 @@ from polyveil.cli.frame import print_json, reported_errors
 
 
 def verify(
-    release: Annotated[Path, typer.Argument(help="The folder of a release.")],
+    release: Annotated[
+        str, typer.Argument(help="The folder of a release, or its database with ?schema=NAME, as in --out.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Re-check a release from its files alone, believing nothing else.
@@ -20,11 +21,12 @@ def verify(
     manifest against what the files give. Exit code 0: all holds; 1: something does not; 2: not a release.
     """
     with reported_errors(as_json=as_json):
+        from polyveil.table.databases import shown
         from polyveil.verify import verify as run
 
         verification = run(release)
         if as_json:
-            print_json({**verification.to_dict(), "release": str(release)})
+            print_json({**verification.to_dict(), "release": shown(release)})
         else:
             from polyveil.cli.show import show_verification
 

@@ -11,8 +11,8 @@ import polars as pl
 
 from polyveil.errors import VerificationFailed
 from polyveil.policy import from_public
-from polyveil.release.bundle import write_bundle
-from polyveil.verify import Verification, verify, verify_tables
+from polyveil.release.publish import publish
+from polyveil.verify import StoredRelease, Verification, verify, verify_tables
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,9 +54,9 @@ class Release:
         return verify_tables(self.manifest, self.tables)
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write the bundle; it appears only after the verifier has read the written files and passed them."""
-        write_bundle(
-            Path(path),
+        """Write the bundle, or into the database a URL names; it appears only once the verifier has passed it."""
+        publish(
+            path,
             self.tables,
             self.manifest,
             file_format=self.file_format,
@@ -70,9 +70,9 @@ class Release:
         return {**{key: self.manifest[key] for key in keys}, "seconds": dict(self.seconds)}
 
 
-def require_verified(folder: Path) -> None:
-    """Raise unless the bundle in the folder passes verification."""
-    refuse_unless(verify(folder))
+def require_verified(written: Path | StoredRelease) -> None:
+    """Raise unless what was written, to a folder or into a database, passes verification."""
+    refuse_unless(verify(written))
 
 
 def refuse_unless(verification: Verification) -> None:

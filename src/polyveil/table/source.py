@@ -10,6 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polyveil.errors import InputError
+from polyveil.table.databases.place import is_url
 from polyveil.table.frames import frame_from, mark_missing
 
 # A cell without text is missing, quoted ("") or not: programs that quote every cell write missing values that way, and
@@ -69,16 +70,28 @@ def read(
     names: Sequence[str] | None = None,
     missing: Sequence[str] = (),
     strip: bool = True,
+    table: str | None = None,
+    query: str | None = None,
 ) -> Table:
-    """Read a table from a file, a folder of Parquet files, or a polars, pandas, pyarrow or Arrow-stream object.
+    """Read a table from a file, a folder of Parquet files, a database, or a polars, pandas or pyarrow object.
 
     What a text file does not say about itself is detected and can be declared instead: `delimiter`, `encoding`,
     `decimal` mark, `quote` character (None: the file has no quoting). `names` gives column names to a text file that
     has no header line. `missing` lists further markers that mean "missing" (such as `?`, `NA`, `-9`), compared after
     whitespace around a cell is removed; `strip=False` keeps that whitespace.
 
+    From a database (postgresql://, sqlite://, duckdb://), `table` names what to read (`name` or `schema.name`), or
+    `query` is a SELECT.
+
     Raises InputError with the line number and never a cell for anything that cannot be read with certainty.
     """
+    if isinstance(source, str) and is_url(source):
+        from polyveil.table.databases import read_database
+
+        frame, title = read_database(source, table=table, query=query)
+        return Table(mark_missing(frame, missing), title, first_line=None)
+    if table is not None or query is not None:
+        raise InputError("a table or a query is asked of a database. Give its URL, or leave --table and --query out.")
     if isinstance(source, str | Path):
         path = Path(source)
         kind = _kind_of(path, format)

@@ -13,6 +13,8 @@ from typing import Any
 import polars as pl
 
 from polyveil.policy import from_public
+from polyveil.table.databases import is_url
+from polyveil.verify.database import StoredRelease, read_stored
 from polyveil.verify.files import check_files, read_manifest, read_tables
 from polyveil.verify.findings import Finding, Verification
 from polyveil.verify.generalized import verify_generalized
@@ -20,9 +22,13 @@ from polyveil.verify.generalized import verify_generalized
 FORMS = {"generalized": verify_generalized}
 
 
-def verify(folder: Path | str) -> Verification:
-    """Check a bundle on disk: its files, then everything its manifest claims."""
-    folder = Path(folder)
+def verify(place: Path | str | StoredRelease) -> Verification:
+    """Check a release on disk or, given a URL, in a database: its files or tables, then all its manifest claims."""
+    if isinstance(place, StoredRelease) or (isinstance(place, str) and is_url(place)):
+        manifest, tables, findings = read_stored(place)
+        content = verify_tables(manifest, tables)
+        return Verification((*findings, *content.findings), content.verdicts)
+    folder = Path(place)
     manifest = read_manifest(folder)
     findings = check_files(folder, manifest)
     tables, unreadable = read_tables(folder, manifest)
@@ -35,4 +41,4 @@ def verify_tables(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame
     return FORMS[manifest["form"]](manifest, from_public(manifest["policy"]), tables)
 
 
-__all__ = ["Finding", "Verification", "verify", "verify_tables"]
+__all__ = ["Finding", "StoredRelease", "Verification", "verify", "verify_tables"]

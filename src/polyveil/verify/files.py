@@ -31,8 +31,13 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         raise InputError(
             f"{file} cannot be read as JSON. The release is damaged; get it again from its source"
         ) from None
+    return check_manifest(manifest, str(file))
+
+
+def check_manifest(manifest: Any, title: str) -> dict[str, Any]:
+    """The manifest, if it is one and of a version this program knows."""
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or manifest.get("format_version") != 1:
-        raise InputError(f"{file} is not a manifest this version understands. Update polyveil, or check the file")
+        raise InputError(f"{title} is not a manifest this version understands. Update polyveil, or check its source")
     return manifest
 
 

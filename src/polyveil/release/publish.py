@@ -1,0 +1,40 @@
+"""Publishing: into a folder or into a database, whichever `out` names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polyveil.release.bundle import check_target, write_bundle
+from polyveil.table.databases.place import is_url
+
+
+def check_place(out: Path | str, *, overwrite: bool = False) -> None:
+    """Refuse early what would fail late."""
+    if isinstance(out, str) and is_url(out):
+        from polyveil.release.database import check_release_target
+
+        check_release_target(out, overwrite=overwrite)
+    else:
+        check_target(Path(out), overwrite=overwrite)
+
+
+def publish(
+    out: Path | str,
+    tables: Mapping[str, pl.DataFrame],
+    manifest: Mapping[str, Any],
+    *,
+    file_format: str,
+    overwrite: bool = False,
+    accept: Callable[[Any], None],
+) -> None:
+    """Write everything, let `accept` judge what was written, and only then let it appear under its name."""
+    if isinstance(out, str) and is_url(out):
+        from polyveil.release.database import write_release
+
+        write_release(out, tables, manifest, overwrite=overwrite, accept=accept)
+        return
+    write_bundle(Path(out), tables, manifest, file_format=file_format, overwrite=overwrite, accept=accept)

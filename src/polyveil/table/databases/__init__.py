@@ -1,0 +1,101 @@
+"""Tables in databases: PostgreSQL, SQLite and DuckDB, read as a stream in one read-only transaction.
+
+Types map without loss or the column is refused by name. Texts, enums and uuids are text; integers, floats, booleans,
+dates, times and timestamps keep their type; decimals become 64-bit floats or integers where every digit is kept.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import polars as pl
+
+from polyveil.errors import InputError
+from polyveil.table.databases.exact import refuse_far_times, turned_over
+from polyveil.table.databases.names import Query, Wanted, table_name
+from polyveil.table.databases.place import Place, is_url, place_of, shown
+from polyveil.table.databases.session import Described, Session, opened
+from polyveil.table.frames import check_names, listed, settle
+
+
+def read_database(url: str, *, table: str | None = None, query: str | None = None) -> tuple[pl.DataFrame, str]:
+    """The rows of a table or of a query, and what to call them in messages."""
+    place = place_of(url)
+    if table is not None and query is not None:
+        raise InputError("--table and --query exclude each other. Name the table in the query")
+    with opened(place) as session:
+        wanted = _wanted(place, table, query, session)
+        return settle(read_wanted(session, wanted), str(wanted)), str(wanted)
+
+
+def _wanted(place: Place, table: str | None, query: str | None, session: Session) -> Wanted:
+    if query is not None:
+        if not query.strip():
+            raise InputError("the query is empty. Write one SELECT statement")
+        return Query(query.strip().rstrip(";").rstrip())
+    if table is None:
+        tables = session.tables()
+        known = f"It has: {listed(tables)}" if tables else "It has no tables"
+        raise InputError(f"{place} is a database; say what to read with --table NAME or --query SQL. {known}")
+    name = table_name(table)
+    return name if name.schema or not place.schema else type(name)(name.name, place.schema, name.exact)
+
+
+def read_wanted(session: Session, wanted: Wanted) -> pl.DataFrame:
+    """All rows, typed without loss; nothing about missing values or emptiness is judged here."""
+    source = session.locate(wanted)
+    columns = session.describe(source, wanted)
+    check_names([column.name for column in columns], str(wanted))
+    _refuse_types(columns, str(wanted))
+    frame = _collected(session.batches(source, columns), columns, str(wanted))
+    frame = frame.select(turned_over(column, frame.get_column(column.name), str(wanted)) for column in columns)
+    refuse_far_times(frame, str(wanted))
+    return frame
+
+
+def _refuse_types(columns: Iterable[Described], source: str) -> None:
+    refused = [f"{column.name!r} ({column.type})" for column in columns if column.sql is None]
+    if refused:
+        raise InputError(
+            f"{source}: a column must hold one plain value per row; these do not: {listed(refused)}. "
+            "Leave them out or cast them, for example to text, in --query"
+        )
+
+
+def _collected(batches: Iterable[object], columns: Iterable[Described], source: str) -> pl.DataFrame:
+    import pyarrow as pa
+
+    names = [column.name for column in columns]
+    pieces: list[pl.DataFrame] = []
+    for batch in batches:
+        if not isinstance(batch, pa.RecordBatch):
+            raise TypeError("a session streams record batches")
+        try:
+            # Text that is not UTF-8 (SQLite and SQL_ASCII databases take any bytes) must not reach polars unchecked.
+            batch.validate(full=True)
+        except (pa.ArrowInvalid, UnicodeDecodeError):
+            raise InputError(
+                f"{source}: {listed(_not_text(batch))} holds bytes that are not UTF-8 text. Mend them in the database"
+            ) from None
+        piece = pl.from_arrow(batch.replace_schema_metadata(None))
+        if isinstance(piece, pl.DataFrame):
+            pieces.append(piece)
+    if not pieces:
+        return pl.DataFrame(schema=dict.fromkeys(names, pl.String()))
+    return pl.concat(pieces)
+
+
+def _not_text(batch: object) -> list[str]:
+    import pyarrow as pa
+
+    found = []
+    if isinstance(batch, pa.RecordBatch):
+        for name, column in zip(batch.schema.names, batch.columns, strict=True):
+            try:
+                column.validate(full=True)
+            except (pa.ArrowInvalid, UnicodeDecodeError):
+                found.append(f"the column {name!r}")
+    return found or ["a column"]
+
+
+__all__ = ["Place", "Session", "is_url", "opened", "place_of", "read_database", "read_wanted", "shown"]

@@ -1,0 +1,187 @@
+"""DuckDB through its own Arrow interface: one file, one transaction."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+
+from polyveil.errors import InputError
+from polyveil.table.databases.faults import duckdb_fault
+from polyveil.table.databases.files import check_file
+from polyveil.table.databases.names import Query, TableName, Wanted, quoted
+from polyveil.table.databases.place import Place
+from polyveil.table.databases.session import BATCH_ROWS, Described, in_batches
+from polyveil.table.frames import listed
+
+# Nothing is fetched from anywhere because a view or a query mentions it.
+_CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+}
+_PLAIN = {
+    *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DOUBLE"),
+    *("VARCHAR", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZONE"),
+}
+_TYPES: dict[type[pl.DataType], str] = {
+    pl.Boolean: "BOOLEAN",
+    pl.Int64: "BIGINT",
+    pl.Float64: "DOUBLE",
+    pl.String: "VARCHAR",
+    pl.Date: "DATE",
+    pl.Time: "TIME",
+}
+_ROWS = "polyveil_rows"
+
+
+class DuckdbSession:
+    """One connection inside one transaction, read-only unless asked otherwise."""
+
+    def __init__(self, place: Place, *, writable: bool) -> None:
+        self.place = place
+        self.created = check_file(place, writable=writable)
+        with self._faults("opening"):
+            self.connection = duckdb.connect(str(place.file), read_only=not writable, config=_CONFIG)
+        try:
+            with self._faults("opening"):
+                self.connection.execute("SET TimeZone = 'UTC'")
+                self.connection.begin()
+        except BaseException:
+            self.close()
+            raise
+
+    def locate(self, wanted: Wanted) -> str:
+        if isinstance(wanted, Query):
+            with self._faults("reading the query"):
+                statements = self.connection.extract_statements(wanted.sql)
+            if len(statements) != 1 or statements[0].type != duckdb.StatementType.SELECT:
+                raise InputError("the query must be one SELECT statement: only reading is allowed")
+            return f"(\n{wanted.sql}\n) AS q"
+        found = self._rows(
+            "SELECT table_schema, table_name FROM information_schema.tables WHERE lower(table_name) = lower($1) "
+            "AND (lower(table_schema) = lower($2) OR ($2 = '' AND table_schema = current_schema()))",
+            wanted.name,
+            wanted.schema or "",
+        )
+        if not found:
+            tables = self.tables()
+            near = f"It has: {listed(tables)}" if tables else "It has no tables"
+            raise InputError(f"{self.place.without_schema} has no table {wanted}. {near}")
+        return TableName(found[0][1], found[0][0]).sql
+
+    def describe(self, source: str, wanted: Wanted) -> list[Described]:
+        with self._faults(f"reading {wanted}"):
+            relation = self.connection.sql(f"SELECT * FROM {source}")  # noqa: S608 - names are quoted
+            return [_described(name, str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)]
+
+    def batches(self, source: str, columns: Sequence[Described]) -> Iterator[pa.RecordBatch]:
+        chosen = ", ".join(f"{column.sql} AS {quoted(column.name)}" for column in columns)
+        with self._faults("reading"):
+            relation = self.connection.sql(f"SELECT {chosen} FROM {source}")  # noqa: S608 - names are quoted
+            yield from relation.to_arrow_reader(BATCH_ROWS)
+
+    def tables(self) -> list[str]:
+        rows = self._rows(
+            "SELECT CASE WHEN table_schema = current_schema() THEN table_name "
+            "ELSE table_schema || '.' || table_name END FROM information_schema.tables ORDER BY 1"
+        )
+        return [str(row[0]) for row in rows]
+
+    def has_schema(self, schema: str) -> bool:
+        return bool(
+            self._rows(
+                "SELECT 1 FROM duckdb_schemas() WHERE lower(schema_name) = lower($1) "
+                "AND database_name = current_database()",
+                schema,
+            )
+        )
+
+    def relations(self, schema: str) -> list[str]:
+        rows = self._rows(
+            "SELECT name FROM (SELECT table_name AS name, schema_name, database_name FROM duckdb_tables() "
+            "UNION ALL SELECT view_name, schema_name, database_name FROM duckdb_views() WHERE NOT internal "
+            "UNION ALL SELECT sequence_name, schema_name, database_name FROM duckdb_sequences()) "
+            "WHERE lower(schema_name) = lower($1) AND database_name = current_database() ORDER BY 1",
+            schema,
+        )
+        return [str(row[0]) for row in rows]
+
+    def check_creatable(self, schema: str) -> None:
+        if not self.created and not os.access(str(self.place.file), os.W_OK):
+            raise InputError(
+                f"{self.place.without_schema} is not writable. Change its permissions, or name another file"
+            )
+
+    def stored(self, schema: str, table: str) -> TableName:
+        return TableName(table, schema)
+
+    def create_schema(self, schema: str) -> None:
+        self._run(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}", "creating the schema")
+
+    def create(self, name: TableName, frame: pl.DataFrame) -> None:
+        columns = ", ".join(f"{quoted(column)} {_type_of(dtype)}" for column, dtype in frame.schema.items())
+        self._run(f"CREATE TABLE {name.sql} ({columns})", f"creating {name}")
+        with self._faults(f"writing {name}"):
+            self.connection.register(_ROWS, in_batches(frame))
+            self.connection.execute(f"INSERT INTO {name.sql} SELECT * FROM {_ROWS}")  # noqa: S608 - names are quoted
+            self.connection.unregister(_ROWS)
+
+    def drop(self, name: TableName) -> None:
+        self._run(f"DROP TABLE {name.sql}", f"replacing {name}")
+
+    def commit(self) -> None:
+        with self._faults("committing"):
+            self.connection.commit()
+        self.created = False
+
+    def close(self) -> None:
+        with suppress(duckdb.Error):
+            self.connection.rollback()
+        with suppress(duckdb.Error):
+            self.connection.close()
+        if self.created and self.place.file is not None:
+            self.place.file.unlink(missing_ok=True)
+            self.place.file.with_name(self.place.file.name + ".wal").unlink(missing_ok=True)
+
+    def _run(self, statement: str, doing: str) -> None:
+        with self._faults(doing):
+            self.connection.execute(statement)
+
+    def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
+        with self._faults("looking into the catalogue"):
+            return list(self.connection.execute(statement, list(values)).fetchall())
+
+    @contextmanager
+    def _faults(self, doing: str) -> Iterator[None]:
+        """DuckDB's errors as one clear line that holds no data."""
+        try:
+            yield
+        except (duckdb.Error, OSError, pa.ArrowException) as error:
+            raise duckdb_fault(error, self.place, doing) from None
+
+
+def _described(name: str, kind: str) -> Described:
+    cell = quoted(name)
+    if kind.startswith("DECIMAL(") or kind in ("HUGEINT", "UHUGEINT"):
+        return Described(name, kind, f"CAST({cell} AS VARCHAR)", "number")
+    if kind.startswith("ENUM("):
+        return Described(name, "ENUM", f"CAST({cell} AS VARCHAR)")
+    if kind == "UUID":
+        return Described(name, kind, f"CAST({cell} AS VARCHAR)")
+    if kind == "FLOAT":
+        # By its shortest text: 0.1 stays 0.1 and does not become 0.10000000149.
+        return Described(name, kind, f"CAST(CAST({cell} AS VARCHAR) AS DOUBLE)")
+    if kind == "TIMESTAMP_S":
+        return Described(name, kind, f"CAST({cell} AS TIMESTAMP)")
+    return Described(name, kind, cell if kind in _PLAIN else None)
+
+
+def _type_of(dtype: pl.DataType) -> str:
+    if isinstance(dtype, pl.Datetime):
+        return "TIMESTAMPTZ" if dtype.time_zone else "TIMESTAMP"
+    return _TYPES[type(dtype)]

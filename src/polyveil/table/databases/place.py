@@ -1,0 +1,159 @@
+"""Where a database is, from a URL; what of it may be shown, and what never is.
+
+    postgresql://[user[:password]@][host[:port]][/database][?schema=NAME&sslmode=require...]
+    sqlite://relative/file.db[?schema=NAME]      sqlite:///absolute/file.db
+    duckdb://relative/file.duckdb[?schema=NAME]  duckdb:///absolute/file.duckdb
+
+`schema` names the schema of a release, or of the table to read. PostgreSQL's URL is taken apart here and handed to the
+driver as separate settings: the driver's own parser quotes the whole URL, password included, in its complaints.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote, unquote
+
+from polyveil.errors import InputError
+
+Kind = Literal["postgresql", "sqlite", "duckdb"]
+SCHEMES: dict[str, Kind] = {
+    "postgresql": "postgresql",
+    "postgres": "postgresql",
+    "sqlite": "sqlite",
+    "duckdb": "duckdb",
+}
+TITLES: dict[Kind, str] = {"postgresql": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
+SECRET = ("password", "sslpassword", "oauth_client_secret")
+_URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://(.*)", re.DOTALL)
+_ENCODE = "In a URL, write @ : / ? # % of a user name or password as %40 %3A %2F %3F %23 %25; better, set PGPASSWORD"
+
+
+@dataclass(frozen=True)
+class Place:
+    """One database. `settings` are the driver's own keywords and may hold a password, so they are never printed."""
+
+    kind: Kind
+    schema: str | None = None
+    file: Path | None = None
+    settings: Mapping[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def title(self) -> str:
+        """The product's name."""
+        return TITLES[self.kind]
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not appear in any text."""
+        return tuple(self.settings[name] for name in SECRET if self.settings.get(name))
+
+    def __str__(self) -> str:
+        """A URL that reaches the same place and holds no secret."""
+        schema = {"schema": self.schema} if self.schema is not None else {}
+        if self.file is not None:
+            return f"{self.kind}://{quote(str(self.file))}{_query(schema)}"
+        known = dict(self.settings)
+        user, host, port, database = (known.pop(name, "") for name in ("user", "host", "port", "dbname"))
+        hosts, ports = host.split(","), port.split(",")
+        ports = ports * len(hosts) if len(ports) == 1 else ports
+        authority = ",".join(_host(*pair) for pair in zip(hosts, ports, strict=False))
+        rest = {name: value for name, value in known.items() if name not in SECRET}
+        login = f"{quote(user, safe='')}@" if user else ""
+        return f"postgresql://{login}{authority}/{quote(database, safe='')}{_query(rest | schema)}"
+
+    @property
+    def without_schema(self) -> Place:
+        """The database itself."""
+        return Place(self.kind, None, self.file, self.settings)
+
+    def redacted(self, text: str) -> str:
+        """The text with every secret of this place blacked out."""
+        for secret in self.secrets:
+            text = text.replace(secret, "***")
+        return text
+
+
+def is_url(source: object) -> bool:
+    """Whether this is a URL rather than a path or a frame; `C:\\data` is a path."""
+    return isinstance(source, str) and _URL.match(source) is not None
+
+
+def shown(place: object) -> str:
+    """A path as it is, a URL without its secrets: for everything that is printed."""
+    return str(place_of(place)) if isinstance(place, str) and is_url(place) else str(place)
+
+
+def place_of(url: str) -> Place:
+    """The place a URL names; InputError, without quoting the URL, where it cannot be understood."""
+    found = _URL.fullmatch(url)
+    scheme = found[1].lower() if found else ""
+    if found is None or scheme not in SCHEMES:
+        raise InputError(
+            f"{scheme}:// is not a kind of database polyveil knows. "
+            "Use postgresql://, sqlite:// or duckdb://, or the path of a file"
+        )
+    kind = SCHEMES[scheme]
+    main, _, query = found[2].partition("?")
+    settings = _settings(query)
+    schema = settings.pop("schema", None)
+    if schema is not None and (not schema.strip() or "\0" in schema):
+        raise InputError("the database URL has an empty schema. Write ?schema=NAME, or leave it out")
+    if kind == "postgresql":
+        return Place(kind, schema, settings=_postgresql(main) | settings)
+    if settings:
+        raise InputError(
+            f"a {scheme}:// URL takes only ?schema=NAME. Remove the other settings after the question mark"
+        )
+    return Place(kind, schema, _file(main, scheme))
+
+
+def _settings(query: str) -> dict[str, str]:
+    settings = {}
+    for part in query.split("&") if query else ():
+        name, equals, value = part.partition("=")
+        if not equals or not re.fullmatch(r"[a-z_]+", name):
+            raise InputError(f"the database URL has a setting that is not of the form name=value. {_ENCODE}")
+        settings[name] = unquote(value)
+    return settings
+
+
+def _postgresql(main: str) -> dict[str, str]:
+    authority, _, database = main.partition("/")
+    login, _, hosts = authority.rpartition("@")
+    user, _, password = login.partition(":")
+    pairs = [re.fullmatch(r"(\[[0-9A-Fa-f:.%]+\]|[^:\[\]]*)(?::(\d*))?", host) for host in hosts.split(",")]
+    if None in pairs or "@" in database:
+        raise InputError(f"the host and port of the database URL cannot be understood. {_ENCODE}")
+    names = ",".join(unquote(pair[1].strip("[]")) for pair in pairs if pair)
+    ports = [pair[2] or "" for pair in pairs if pair]
+    found = {
+        "user": unquote(user),
+        "password": unquote(password),
+        "host": names if names.strip(",") else "",
+        "port": ",".join(ports) if any(ports) else "",
+        "dbname": unquote(database),
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def _file(main: str, scheme: str) -> Path:
+    path = unquote(main)
+    if not path or path.startswith(":") or "\0" in path:
+        raise InputError(
+            f"a {scheme}:// URL names a file: {scheme}://folder/file, or {scheme}:///folder/file from the root"
+        )
+    return Path(path).expanduser()
+
+
+def _host(host: str, port: str) -> str:
+    name = f"[{host}]" if ":" in host else quote(host, safe="")
+    return f"{name}:{port}" if port else name
+
+
+def _query(settings: Mapping[str, str]) -> str:
+    pairs = [f"{name}={quote(value, safe='/')}" for name, value in settings.items()]
+    return f"?{'&'.join(pairs)}" if pairs else ""

@@ -1,0 +1,117 @@
+"""What polyveil asks of a database: one connection, one transaction, the same few verbs for every product."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+import polars as pl
+
+from polyveil.errors import InputError
+from polyveil.table.databases.names import TableName, Wanted
+from polyveil.table.databases.place import Place
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Becomes = Literal["as it is", "number", "boolean", "date", "time", "timestamp", "timestamp UTC"]
+BATCH_ROWS = 65_536
+
+
+@dataclass(frozen=True)
+class Described:
+    """A column of a result: its name, its type in the database's words, and how to read it without loss.
+
+    `sql` is the expression that reads it, None where its type is refused; `becomes` is what its cells are turned into.
+    """
+
+    name: str
+    type: str
+    sql: str | None
+    becomes: Becomes = "as it is"
+
+
+class Session(Protocol):
+    """An open connection inside a transaction. Nothing it wrote stays unless `commit` was called."""
+
+    place: Place
+
+    def locate(self, wanted: Wanted) -> str:
+        """SQL to stand after FROM; InputError where the table does not exist or the query is not one SELECT."""
+
+    def describe(self, source: str, wanted: Wanted) -> list[Described]:
+        """The columns of what `locate` found."""
+
+    def batches(self, source: str, columns: Sequence[Described]) -> Iterator[pa.RecordBatch]:
+        """The rows, streamed."""
+
+    def tables(self) -> list[str]:
+        """What could be read, as `--table` takes it."""
+
+    def has_schema(self, schema: str) -> bool:
+        """Whether a schema of that name is there (in SQLite: tables with its prefix)."""
+
+    def relations(self, schema: str) -> list[str]:
+        """Everything in a schema that has a name: tables, views, sequences."""
+
+    def check_creatable(self, schema: str) -> None:
+        """InputError where the user may not create this schema, or tables in it."""
+
+    def stored(self, schema: str, table: str) -> TableName:
+        """The name under which a release's table is kept."""
+
+    def create_schema(self, schema: str) -> None:
+        """Make the schema unless it is there."""
+
+    def create(self, name: TableName, frame: pl.DataFrame) -> None:
+        """Create a table and fill it."""
+
+    def drop(self, name: TableName) -> None:
+        """Drop a table that nothing else depends on."""
+
+    def commit(self) -> None:
+        """Let what was written appear, all at once."""
+
+    def close(self) -> None:
+        """End the connection; what was not committed is gone."""
+
+
+@contextmanager
+def opened(place: Place, *, writable: bool = False) -> Iterator[Session]:
+    """A session that is closed afterwards, whatever happens."""
+    session = _connect(place, writable)
+    try:
+        yield session
+    finally:
+        session.close()
+
+
+def _connect(place: Place, writable: bool) -> Session:
+    try:
+        if place.kind == "postgresql":
+            from polyveil.table.databases.postgresql import PostgresqlSession
+
+            return PostgresqlSession(place, writable=writable)
+        if place.kind == "sqlite":
+            from polyveil.table.databases.sqlite_file import SqliteSession
+
+            return SqliteSession(place, writable=writable)
+        from polyveil.table.databases.duckdb_file import DuckdbSession
+
+        return DuckdbSession(place, writable=writable)
+    except ModuleNotFoundError as error:
+        raise InputError(
+            f"{place.title} needs a driver that is not installed ({error.name}). "
+            "Install the database drivers: pip install 'polyveil[db]'"
+        ) from None
+
+
+def in_batches(frame: pl.DataFrame) -> Any:
+    """A frame as an Arrow stream, so that a driver never needs a second copy of the whole."""
+    import pyarrow as pa
+
+    schema = frame.clear().to_arrow().schema
+    pieces = (batch for piece in frame.iter_slices(BATCH_ROWS) for batch in piece.to_arrow().to_batches())
+    return pa.RecordBatchReader.from_batches(schema, pieces)

@@ -1,0 +1,220 @@
+"""SQLite through ADBC. Any cell of a SQLite column may have any type, so the types are looked up before reading."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import adbc_driver_manager
+import polars as pl
+import pyarrow as pa
+from adbc_driver_sqlite import dbapi
+
+from polyveil.errors import InputError
+from polyveil.table.databases.faults import sqlite_fault
+from polyveil.table.databases.files import check_file
+from polyveil.table.databases.names import Query, TableName, Wanted, quoted
+from polyveil.table.databases.place import Place
+from polyveil.table.databases.session import BATCH_ROWS, Becomes, Described, in_batches
+from polyveil.table.frames import listed
+
+# Declared types that SQLite stores as text or integers; what they hold is turned over if every cell fits.
+_DECLARED: dict[str, Becomes] = {
+    "BOOLEAN": "boolean",
+    "BOOL": "boolean",
+    "DATE": "date",
+    "TIME": "time",
+    "DATETIME": "timestamp",
+    "TIMESTAMP": "timestamp",
+    "TIMESTAMPTZ": "timestamp UTC",
+}
+_TYPES: dict[type[pl.DataType], str] = {
+    pl.Boolean: "BOOLEAN",
+    pl.Int64: "INTEGER",
+    pl.Float64: "REAL",
+    pl.String: "TEXT",
+    pl.Date: "DATE",
+    pl.Time: "TIME",
+}
+_AS_TEXT: dict[type[pl.DataType], str] = {pl.Date: "%Y-%m-%d", pl.Time: "%H:%M:%S%.6f"}
+# The driver takes each column's type from its first rows; a row of our own before them settles it.
+_FIRST_ROW = {"integer": "0", "real": "0.5", "text": "''"}
+_EXACT = 2**53
+SEPARATOR = "__"
+BUSY_MILLISECONDS = 10_000
+
+
+class SqliteSession:
+    """One connection inside one transaction, read-only unless asked otherwise."""
+
+    def __init__(self, place: Place, *, writable: bool) -> None:
+        self.place = place
+        self.created = check_file(place, writable=writable)
+        mode = "rwc" if writable else "ro"
+        with self._faults("opening"):
+            self.connection = dbapi.connect(f"file:{quote(str(Path(str(place.file)).absolute()))}?mode={mode}")
+        try:
+            self._run(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
+            self._rows("SELECT count(*) FROM sqlite_master")
+        except BaseException:
+            self.close()
+            raise
+
+    def locate(self, wanted: Wanted) -> str:
+        if isinstance(wanted, Query):
+            # Between brackets only a SELECT can stand, and the file is open for reading only.
+            return f"(\n{wanted.sql}\n)"
+        catalogue = f"{quoted(wanted.schema or 'main')}.sqlite_master"
+        names = [str(row[0]) for row in self._rows(f"SELECT name FROM {catalogue}")]  # noqa: S608 - names are quoted
+        if wanted.name.lower() not in [name.lower() for name in names]:
+            tables = self.tables()
+            near = f"It has: {listed(tables)}" if tables else "It has no tables"
+            raise InputError(f"{self.place.without_schema} has no table {wanted}. {near}")
+        return wanted.sql
+
+    def describe(self, source: str, wanted: Wanted) -> list[Described]:
+        with self._faults(f"reading {wanted}"), self.connection.cursor() as cursor:
+            cursor.execute(f"SELECT * FROM {source} LIMIT 0")  # noqa: S608 - names are quoted
+            names = [str(column[0]) for column in cursor.description or ()]
+        if len({name.lower() for name in names}) < len(names):
+            return [Described(name, "", quoted(name)) for name in names]
+        declared = self._declared(wanted)
+        kinds = self._kinds(source, names)
+        return [_described(name, kinds[name], declared.get(name, "")) for name in names]
+
+    def _declared(self, wanted: Wanted) -> dict[str, str]:
+        if isinstance(wanted, Query):
+            return {}
+        rows = self._rows("SELECT name, type FROM pragma_table_xinfo(?)", wanted.name)
+        return {str(name): str(kind).split("(")[0].strip().upper() for name, kind in rows}
+
+    def _kinds(self, source: str, names: Sequence[str]) -> dict[str, set[str]]:
+        """The storage classes in each column: one pass over all, a second over those that have more than one."""
+        ends = ", ".join(f"{end}(nullif(typeof({quoted(name)}), 'null'))" for name in names for end in ("min", "max"))
+        row = self._rows(f"SELECT {ends} FROM {source}")[0]  # noqa: S608 - names are quoted
+        found = {name: {str(kind) for kind in row[2 * i : 2 * i + 2] if kind} for i, name in enumerate(names)}
+        for name in [name for name in names if len(found[name]) > 1]:
+            cell = quoted(name)
+            rows = self._rows(
+                f"SELECT DISTINCT typeof({cell}) || CASE WHEN typeof({cell}) = 'integer' AND {cell} "  # noqa: S608
+                f"NOT BETWEEN {-_EXACT} AND {_EXACT} THEN ' beyond 2^53' ELSE '' END FROM {source}"
+            )
+            found[name] = {str(row[0]) for row in rows} - {"null"}
+        return found
+
+    def batches(self, source: str, columns: Sequence[Described]) -> Iterator[pa.RecordBatch]:
+        first = ", ".join(f"{_FIRST_ROW[column.type]} AS {quoted(column.name)}" for column in columns)
+        chosen = ", ".join(str(column.sql) for column in columns)
+        with self._faults("reading"), self.connection.cursor() as cursor:
+            cursor.adbc_statement.set_options(**{"adbc.sqlite.query.batch_rows": str(BATCH_ROWS)})
+            cursor.execute(f"SELECT {first} UNION ALL SELECT {chosen} FROM {source}")  # noqa: S608 - names are quoted
+            ours = 1
+            for batch in cursor.fetch_record_batch():
+                yield batch.slice(ours)
+                ours = 0
+
+    def tables(self) -> list[str]:
+        rows = self._rows(
+            "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite~_%' ESCAPE '~' "
+            "ORDER BY name"
+        )
+        return [str(row[0]) for row in rows]
+
+    def has_schema(self, schema: str) -> bool:
+        return bool(self.relations(schema))
+
+    def relations(self, schema: str) -> list[str]:
+        prefix = f"{schema}{SEPARATOR}".lower()
+        return [name[len(prefix) :] for name in self.tables() if name.lower().startswith(prefix)]
+
+    def check_creatable(self, schema: str) -> None:
+        if SEPARATOR in schema or schema.endswith("_") or schema.lower().startswith("sqlite_"):
+            raise InputError(
+                f"SQLite has no schemas: the tables of a release are named SCHEMA{SEPARATOR}TABLE there, so {schema!r} "
+                f"cannot be used. Choose a name without {SEPARATOR}, without _ at its end, not beginning with sqlite_"
+            )
+        if not self.created and not os.access(str(self.place.file), os.W_OK):
+            raise InputError(
+                f"{self.place.without_schema} is not writable. Change its permissions, or name another file"
+            )
+
+    def stored(self, schema: str, table: str) -> TableName:
+        return TableName(f"{schema}{SEPARATOR}{table}")
+
+    def create_schema(self, schema: str) -> None:
+        """SQLite has none: the prefix is all there is."""
+
+    def create(self, name: TableName, frame: pl.DataFrame) -> None:
+        columns = ", ".join(f"{quoted(column)} {_type_of(dtype)}" for column, dtype in frame.schema.items())
+        self._run(f"CREATE TABLE {name.sql} ({columns})", f"creating {name}")
+        with self._faults(f"writing {name}"), self.connection.cursor() as cursor:
+            cursor.adbc_ingest(name.name, in_batches(_with_texts(frame)), mode="append")
+
+    def drop(self, name: TableName) -> None:
+        self._run(f"DROP TABLE {name.sql}", f"replacing {name}")
+
+    def commit(self) -> None:
+        with self._faults("committing"):
+            self.connection.commit()
+        self.created = False
+
+    def close(self) -> None:
+        with suppress(adbc_driver_manager.Error):
+            self.connection.close()
+        if self.created and self.place.file is not None:
+            self.place.file.unlink(missing_ok=True)
+
+    def _run(self, statement: str, doing: str = "opening") -> None:
+        with self._faults(doing), self.connection.cursor() as cursor:
+            cursor.execute(statement)
+            # The driver only takes the first step of a statement once its result is asked for.
+            cursor.fetchall()
+
+    def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
+        with self._faults("reading"), self.connection.cursor() as cursor:
+            cursor.execute(statement, values or None)
+            return list(cursor.fetchall())
+
+    @contextmanager
+    def _faults(self, doing: str) -> Iterator[None]:
+        """The driver's errors as one clear line that holds no data."""
+        try:
+            yield
+        except (adbc_driver_manager.Error, OSError, pa.ArrowException) as error:
+            raise sqlite_fault(error, self.place, doing) from None
+
+
+def _described(name: str, kinds: set[str], declared: str) -> Described:
+    """How to read a column that holds cells of these storage classes; mixtures that would lose digits are refused."""
+    if not kinds:
+        return Described(name, "text", quoted(name))
+    plain = {kind.removesuffix(" beyond 2^53") for kind in kinds}
+    if len(plain) == 1 and plain <= set(_FIRST_ROW):
+        return Described(name, plain.pop(), quoted(name), _DECLARED.get(declared, "as it is"))
+    if kinds == {"integer", "real"}:
+        return Described(name, "real", quoted(name))
+    if plain == {"integer", "text"}:
+        return Described(name, "text", f"CAST({quoted(name)} AS TEXT)")
+    return Described(name, " and ".join(sorted(kinds)), None)
+
+
+def _type_of(dtype: pl.DataType) -> str:
+    if isinstance(dtype, pl.Datetime):
+        return "TIMESTAMPTZ" if dtype.time_zone else "TIMESTAMP"
+    return _TYPES[type(dtype)]
+
+
+def _with_texts(frame: pl.DataFrame) -> pl.DataFrame:
+    """Dates and times as the texts SQLite's own functions understand."""
+    texts = []
+    for name, dtype in frame.schema.items():
+        if isinstance(dtype, pl.Datetime):
+            text_format = "%Y-%m-%d %H:%M:%S%.6f" + ("+00:00" if dtype.time_zone else "")
+            texts.append(pl.col(name).dt.to_string(text_format))
+        elif type(dtype) in _AS_TEXT:
+            texts.append(pl.col(name).dt.to_string(_AS_TEXT[type(dtype)]))
+    return frame.with_columns(texts)
