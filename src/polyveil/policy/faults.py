@@ -18,7 +18,7 @@ from polyveil.policy.source import Node, line_at
 
 _SECTIONS: dict[str, type[BaseModel]] = {"a column": Column, "privacy": Privacy, "release": ReleaseChoice}
 # Below `hierarchy` stand category values, which no message repeats; these keys are safe to name.
-_RULE_WORDS = frozenset(EqualIntervals.model_fields)
+_RULE_WORDS = frozenset([*RULE_KEYS, "side", "char", "root", "delimiter", *EqualIntervals.model_fields])
 _UNION_TAGS = frozenset({"equal", "given"})
 _LONGEST_ECHO = 40
 
@@ -74,10 +74,8 @@ def _without_values(path: Path) -> Path:
     """The path down to where category values begin: below a tree, an order, or a bare tree."""
     if len(path) <= 3 or path[0] != "columns" or path[2] != "hierarchy":
         return path
-    if path[3] not in RULE_KEYS or path[3] == "tree":
-        return path[:3]
-    depth = 4 if path[3] == "order" else 5
-    return tuple(step for i, step in enumerate(path[:depth]) if i <= 3 or step in _RULE_WORDS)
+    depth = {"tree": 3, "intervals": 5}.get(str(path[3]), 4)
+    return tuple(step for i, step in enumerate(path[:depth]) if i < 3 or step in _RULE_WORDS)
 
 
 def findings_of(error: ValidationError, path: Path, model: type[BaseModel]) -> list[Finding]:
@@ -121,8 +119,8 @@ def _in_words(error: dict[str, Any], key: str, model: type[BaseModel]) -> tuple[
             f"{key} is {wanted}",
             f"Write {key} without quotes" if quoted else f"Write {wanted}: {_about(model, key)}",
         )
-    if kind in ("string_type", "string_too_short", "string_too_long"):
-        single = "one character" if kind == "string_too_long" else "a text"
+    if kind.startswith("string_") or (kind in ("too_short", "too_long") and isinstance(error["input"], str)):
+        single = "one character" if kind.endswith("too_long") else "a text"
         return f"{key} is {single}", f"Write {single} after {key}:"
     if kind in ("list_type", "too_short", "dict_type", "model_type"):
         return f"{key} is a list with at least one entry", f"Write {key}: [...]"

@@ -62,8 +62,12 @@ def _rows(text: str, name: str, delimiter: str | None) -> list[Row]:
         rows = list(_cells(text, delimiter))
     except csv.Error as error:
         raise HierarchyFault(
-            f"the hierarchy file {name!r} is not CSV: {error}", "Close every quote and put quotes around whole cells"
+            f"the hierarchy file {name!r} is not CSV from {error}",
+            "Close every quote and put quotes around whole cells",
         ) from None
+    if "\0" in text:
+        line = text.count("\n", 0, text.index("\0")) + 1
+        raise HierarchyFault(f"line {line} of the hierarchy file {name!r} holds a NUL byte", "Save it as plain text")
     if not rows:
         raise HierarchyFault(f"the hierarchy file {name!r} is empty", "Write one line per value")
     for line, cells in rows:
@@ -81,16 +85,22 @@ def _fit(text: str, delimiter: str) -> tuple[float, bool]:
     try:
         widths = [len(cells) for _, cells in islice(_cells(text, delimiter), _LINES_LOOKED_AT)]
     except csv.Error:
-        return (0.0, False)
+        lines = text.splitlines()[:_LINES_LOOKED_AT]
+        return (sum(delimiter in line for line in lines) / max(len(lines), 1), False)
     return (sum(width > 1 for width in widths) / max(len(widths), 1), len(set(widths)) == 1)
 
 
 def _cells(text: str, delimiter: str) -> Iterator[Row]:
     """The lines that are not blank, with their numbers; cells stripped, empty ones at the end left out."""
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    last = 0
-    for row in reader:
-        line, last = last + 1, reader.line_num
+    while True:
+        line = reader.line_num + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise csv.Error(f"line {line}: {error}") from None
         cells = [cell.strip() for cell in row]
         while len(cells) > 1 and not cells[-1]:
             cells.pop()

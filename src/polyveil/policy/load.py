@@ -190,8 +190,8 @@ def _valid(
     part: dict[Any, Any], path: Place, model: type[Model], faults: Faults, lost: set[str]
 ) -> tuple[Model | None, set[str]]:
     """The part without its faulty keys, and those keys; None where what is left is not enough."""
-    usable = {key: value for key, value in part.items() if value is not None}
-    for key in [key for key in usable if not isinstance(key, str)]:
+    usable = {key: value for key, value in part.items() if value is not None or key not in model.model_fields}
+    for key in [key for key in usable if not isinstance(key, str) or not is_unicode(key)]:
         faults.add(path, "a key is not text", suggestion(None, list(model.model_fields)))
         del usable[key]
     try:
@@ -222,7 +222,7 @@ def _is_plain(value: Any, depth: int) -> bool:
         return all(_is_plain(item, depth - 1) for item in value)
     if isinstance(value, str):
         return is_unicode(value)
-    return value is None or isinstance(value, bool | int | float)
+    return value is None or (isinstance(value, bool | int | float) and value == value)  # NaN is not itself
 
 
 def _missing(data: Mapping[Any, Any], faults: Faults) -> tuple[str, ...]:

@@ -115,13 +115,16 @@ def _events(text: str) -> Iterator[Event]:
         raise Unreadable(1, "an escape names a character that does not exist", "Correct the \\U escape") from None
 
 
+_SPECIAL_START = ("cannot start any token", "keys are not allowed", "entries are not allowed", "expected alphabetic")
+
+
 def _syntax_remedy(problem: str) -> str:
     if "mapping values are not allowed" in problem:
         return "Put a text with a colon in quotes, and check the indentation"
     if "tab" in problem or "\\t" in problem or "'\t'" in problem:
         return "Indent with spaces, not tabs"
-    if "cannot start any token" in problem:
-        return "Put a text that starts with a special character such as % @ ` in quotes"
+    if any(part in problem for part in _SPECIAL_START):
+        return "Put a text that starts with a special character such as ? - * & % @ in quotes"
     return "Check brackets, quotes and indentation at and above this line"
 
 
@@ -143,7 +146,7 @@ class _Builder:
         if isinstance(event, AliasEvent):
             self._place(self._alias(event, line))
             return
-        if event.tag not in (None, "!", _STRING_TAG):
+        if event.tag not in (None, _STRING_TAG):
             raise Unreadable(line, "a policy uses no YAML tags (!...)", "Remove the tag, or put the text in quotes")
         if isinstance(event, ScalarEvent):
             plain = bool(event.implicit[0]) and event.tag is None

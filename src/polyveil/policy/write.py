@@ -9,7 +9,7 @@ from typing import Any
 from polyveil.policy.rules import RULE_KEYS, File, Rule, Tree
 from polyveil.policy.schema import Column, Policy
 
-WIDTH = 110
+WIDTH = 120
 # Text that every YAML reader takes for the same text: it starts with a letter and holds no punctuation of YAML's.
 _SAFE = re.compile(r"[^\W\d_](?:[\w .+/()<>=%*$-]*[\w.+/()<>=%*$-])?")
 _READ_AS_VALUES = frozenset(["true", "false", "null", "yes", "no", "on", "off", "y", "n", "inf", "nan"])
@@ -71,12 +71,12 @@ def to_yaml(policy: Policy) -> str:
     return "\n".join(lines) + "\n"
 
 
-def entry(key: str, value: Any, indent: int = 0, pad: int = 0, comment: str = "") -> list[str]:
+def entry(key: str | int, value: Any, indent: int = 0, pad: int = 0, comment: str = "") -> list[str]:
     """`key: value` on one line where it fits, in block style otherwise; `comment` ends the first line."""
-    head = " " * indent + f"{scalar(str(key))}:"
+    head = " " * indent + _key(key, f"\n{' ' * indent}:")
     note = f"  # {comment}" if comment else ""
     one_line = flow(value, WIDTH)
-    start = head.ljust(indent + pad + 1) if pad else f"{head} "
+    start = f"{head.ljust(indent + pad)} "
     if one_line is not None and len(start) + len(one_line) <= WIDTH:
         return [f"{start}{one_line}{note}".rstrip()]
     return [f"{head}{note}", *_block(value, indent + 2)]
@@ -85,12 +85,12 @@ def entry(key: str, value: Any, indent: int = 0, pad: int = 0, comment: str = ""
 def _block(value: Any, indent: int) -> Iterator[str]:
     if isinstance(value, Mapping):
         for key, item in value.items():
-            yield from entry(str(key), item, indent)
+            yield from entry(key, item, indent)
     elif isinstance(value, Sequence) and not isinstance(value, str) and not any(isinstance(i, Mapping) for i in value):
         yield from _wrapped([flow(item) or "" for item in value], indent)
     elif isinstance(value, Sequence) and not isinstance(value, str):
         for item in value:
-            first, *others = _block(item, 0) if isinstance(item, Mapping) else [flow(item) or ""]
+            first, *others = _block(item, 0) if isinstance(item, Mapping) and item else [flow(item) or ""]
             yield " " * indent + f"- {first}"
             yield from (" " * (indent + 2) + other for other in others)
     else:
@@ -131,7 +131,13 @@ def flow(value: Any, most: int | None = None) -> str | None:
 
 def _pair(key: Any, item: Any, most: int | None) -> str | None:
     value = flow(item, most)
-    return None if value is None else f"{scalar(str(key) if not isinstance(key, int) else key)}: {value}"
+    return None if value is None else f"{_key(key, ' :')} {value}"
+
+
+def _key(key: Any, end_of_long: str) -> str:
+    """A key and its colon; keys beyond 1024 characters are marked with a question mark, as YAML asks."""
+    text = scalar(key)
+    return f"{text}:" if len(text) < 1000 else f"? {text}{end_of_long}"
 
 
 def scalar(value: Any) -> str:

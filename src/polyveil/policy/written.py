@@ -11,6 +11,8 @@ from polyveil.policy.source import Node, is_null, resolve
 
 def plain_data(node: Node, faults: Faults, path: Path = ()) -> Any:
     """Dicts (keys are always text), lists and scalars; keys written twice or without a value are faults."""
+    if _is_question_mark(node, path):
+        return "?"
     if node.keys is not None:
         return _mapping(node, faults, path)
     if not node.is_scalar:
@@ -24,13 +26,20 @@ def plain_data(node: Node, faults: Faults, path: Path = ()) -> Any:
     return node.text
 
 
+def _is_question_mark(node: Node, path: Path) -> bool:
+    """`[?]` is a key without text or value to YAML; in a list of texts it is the marker many tables use."""
+    if not node.keys or not _holds_text(path) or not isinstance(path[-1], int):
+        return False
+    return len(node.keys) == 1 and node.keys[0].is_empty and node.items[0].is_empty
+
+
 def _mapping(node: Node, faults: Faults, path: Path) -> dict[str, Any]:
     data: dict[str, Any] = {}
     for key, item in node.entries():
         if key.text is None:
             faults.add(path, "a key is a list or a mapping", "Write a plain text before the colon")
             continue
-        if key.text == "<<" and not _in_tree((*path, key.text)):
+        if key.plain and key.text == "<<" and not _in_tree((*path, key.text)):
             faults.add((*path, key.text), "merge keys (<<) are not read", "Write the keys out")
             continue
         below = (*path, key.text)
