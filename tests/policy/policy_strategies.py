@@ -144,4 +144,7 @@ def policies(draw: st.DrawFn) -> Policy:
             {}, optional={"form": st.just("sliced"), "format": st.just("csv"), "numbers": st.just("mean")}
         )
     )
+    sensitive = [name for name, role in zip(names, roles, strict=True) if role == "sensitive"]
+    if len(sensitive) > 1 and draw(st.booleans()):
+        data["privacy"]["joint"] = [{"columns": sensitive, "t": draw(shares)}]
     return Policy.from_dict(data)

@@ -180,6 +180,14 @@ PRIVACY_FAULTS = [
     ("{k: 2, beta_kind: basic}", "privacy.beta_kind", "no beta is asked for", "Add beta"),
     ("{l: {0: 1, 1: 2}, diversity: distinct}", "privacy.diversity", "defined for frequency", "Remove diversity"),
     ("{suppression_limit: 0.1}", "privacy", "asks for no guarantee", "privacy: {k: 5}"),
+    ("{joint: [{columns: [d, q], t: 0.1}]}", "privacy.joint[0].columns", "which q is not", "Name sensitive columns"),
+    ("{joint: [{columns: [d], t: 0.1}]}", "privacy.joint[0].columns", "at least two entries", "two or more sensitive"),
+    ("{joint: [{columns: [d, d], t: 0.1}]}", "privacy.joint[0].columns", "stands twice", "Name each column once"),
+    ("{joint: [{columns: [d, e], t: 2}]}", "privacy.joint[0].t", "at most 1, not 2", "greatest joint distance"),
+    ("{joint: [{columns: [d, e]}]}", "privacy.joint[0].t", "t is missing", "greatest joint distance"),
+    ("{joint: [{colums: [d, e], t: 1}]}", "privacy.joint[0].colums", "is not a key", "'columns'?"),
+    ("{joint: {columns: [d, e], t: 1}}", "privacy.joint", "joint is a list", "[{columns: [a, b], t: 0.3}]"),
+    ("{joint: [d]}", "privacy.joint[0]", "each entry of joint is a mapping", "Write joint: [{key: value}]"),
     ("[k]", "privacy", "privacy is a mapping", "Write privacy: {key: value}"),
     ("", "privacy", "the key has no value", "Write a value"),
 ]
@@ -307,6 +315,8 @@ def test_no_second_fault_follows_from_a_first_one() -> None:
     assert fault.place == "line 1, columns.d.t"
     (fault,) = faults_of(column("{role: sensitive, hierarchy: {mask: 0}, distance: hierarchical}"))
     assert fault.place == "line 4, columns.x.hierarchy.mask"
+    (fault,) = faults_of("columns: {d: {rol: sensitive}}\nprivacy: {t: 0.2}\n")
+    assert fault.place == "line 1, columns.d.rol"
     (fault,) = faults_of("columns: {d: {role: sensitiv}}\nprivacy: {t: 0.2}\n")
     assert fault.place == "line 1, columns.d.role"
 

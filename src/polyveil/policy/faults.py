@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from polyveil.errors import Fault
 from polyveil.policy.broken import BrokenRule, Finding, Path, listed
 from polyveil.policy.rules import RULE_KEYS, EqualIntervals, Intervals, Rule
-from polyveil.policy.schema import Column, Privacy, ReleaseChoice
+from polyveil.policy.schema import Column, Joint, Privacy, ReleaseChoice
 from polyveil.policy.source import Node, line_at
 
 _SECTIONS: dict[str, type[BaseModel]] = {"a column": Column, "privacy": Privacy, "release": ReleaseChoice}
@@ -79,8 +79,12 @@ def _without_values(path: Path) -> Path:
 
 
 def findings_of(error: ValidationError, path: Path, model: type[BaseModel]) -> list[Finding]:
-    """Pydantic's errors in a steward's words."""
-    return [_finding(dict(item), path, model) for item in error.errors(include_url=False)]
+    """Pydantic's errors in a steward's words; a key that is there but misspelt is not missing as well."""
+    errors: list[dict[str, Any]] = [dict(item) for item in error.errors(include_url=False)]
+    unknown = [item["loc"] for item in errors if item["type"] == "extra_forbidden"]
+    misspelt = {(*loc[:-1], _nearest(str(loc[-1]), _known(_owner(model, loc)))) for loc in unknown}
+    kept = [item for item in errors if item["type"] != "missing" or item["loc"] not in misspelt]
+    return [_finding(item, path, model) for item in kept]
 
 
 def _finding(error: dict[str, Any], path: Path, model: type[BaseModel]) -> Finding:
@@ -95,8 +99,10 @@ def _finding(error: dict[str, Any], path: Path, model: type[BaseModel]) -> Findi
 
 
 def _owner(model: type[BaseModel], steps: Sequence[str | int]) -> type[BaseModel]:
-    """The model whose key is wrong: the interval rule has one inside."""
-    return EqualIntervals if model is Intervals and len(steps) > 1 else model
+    """The model whose key is wrong: the interval rule and joint closeness have one inside."""
+    if len(steps) > 1 and model is Intervals:
+        return EqualIntervals
+    return Joint if len(steps) > 2 and model is Privacy and steps[0] == "joint" else model
 
 
 def _in_words(error: dict[str, Any], key: str, model: type[BaseModel]) -> tuple[str, str]:
@@ -122,15 +128,19 @@ def _in_words(error: dict[str, Any], key: str, model: type[BaseModel]) -> tuple[
     if kind.startswith("string_") or (kind in ("too_short", "too_long") and isinstance(error["input"], str)):
         single = "one character" if kind.endswith("too_long") else "a text"
         return f"{key} is {single}", f"Write {single} after {key}:"
-    if kind in ("list_type", "too_short", "dict_type", "model_type"):
-        return f"{key} is a list with at least one entry", f"Write {key}: [...]"
+    if kind == "model_type":
+        return f"each entry of {key} is a mapping", f"Write {key}: [{{key: value}}]"
+    if kind in ("list_type", "tuple_type", "too_short"):
+        least = error.get("ctx", {}).get("min_length", 1)
+        entries = "two entries" if least == 2 else "one entry"
+        return f"{key} is a list with at least {entries}", f"Write {key}: [...], {_about(model, key)}"
     message = str(error["msg"])
     return f"{key} cannot be used: {message[:1].lower()}{message[1:]}", f"Change {key}: {_about(model, key)}"
 
 
 def unknown_key(key: str, model: type[BaseModel]) -> tuple[str, str]:
     """A key nobody reads: what was probably meant, or which keys there are."""
-    known = [name for name in model.model_fields if name != "folder"]
+    known = _known(model)
     near = suggestion(key, known)
     if issubclass(model, Rule):
         # The key may be the name of a group of values, so it is not repeated.
@@ -143,13 +153,21 @@ def unknown_key(key: str, model: type[BaseModel]) -> tuple[str, str]:
     return rule, f"It belongs to {listed(elsewhere, 'or')}; here stand {listed(known, most=20)}"
 
 
+def _known(model: type[BaseModel]) -> list[str]:
+    return [name for name in model.model_fields if name != "folder"]
+
+
+def _nearest(given: str, choices: Sequence[str]) -> str | None:
+    lower = {choice.lower(): choice for choice in choices}
+    near = get_close_matches(given.lower(), list(lower), n=1, cutoff=0.6)
+    return lower[near[0]] if near else None
+
+
 def suggestion(given: Any, choices: Sequence[str]) -> str:
     """`Did you mean 'sensitive'?`, or the choices."""
-    if isinstance(given, str):
-        lower = {choice.lower(): choice for choice in choices}
-        near = get_close_matches(given.lower(), list(lower), n=1, cutoff=0.6)
-        if near:
-            return f"Did you mean {lower[near[0]]!r}?"
+    near = _nearest(given, choices) if isinstance(given, str) else None
+    if near is not None:
+        return f"Did you mean {near!r}?"
     return f"Choose from {listed(choices, most=20)}"
 
 

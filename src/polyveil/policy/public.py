@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from polyveil.errors import Fault, PolicyError
+from polyveil.policy.hierarchy import HierarchyFault
 from polyveil.policy.rules import File, Tree
 from polyveil.policy.schema import Column, Policy
 from polyveil.policy.write import column_dict, rule_data, to_dict
@@ -22,7 +24,7 @@ def public(policy: Policy) -> dict[str, Any]:
     data = to_dict(policy)
     identifiers = policy.having("identifier")
     data["columns"] = {
-        name: _public_column(column, policy) for name, column in policy.columns.items() if name not in identifiers
+        name: _public_column(name, column, policy) for name, column in policy.columns.items() if name not in identifiers
     }
     data["identifiers"] = len(identifiers)
     data["privacy"] = policy.privacy.model_dump(exclude_none=True)
@@ -35,10 +37,13 @@ def from_public(data: Mapping[str, Any]) -> Policy:
     return Policy.from_dict({key: value for key, value in data.items() if key != "identifiers"})
 
 
-def _public_column(column: Column, policy: Policy) -> dict[str, Any]:
+def _public_column(name: str, column: Column, policy: Policy) -> dict[str, Any]:
     data = column_dict(column)
     if isinstance(column.hierarchy, File):
-        tree = column.hierarchy.build(policy.folder)
+        try:
+            tree = column.hierarchy.build(policy.folder)
+        except HierarchyFault as fault:  # it was sound when the policy was loaded
+            raise PolicyError([Fault(f"columns.{name}.hierarchy", fault.rule, fault.remedy)]) from None
         data["hierarchy"] = rule_data(Tree(tree=tree.to_nested(), root=tree.root))
     return data
 

@@ -56,9 +56,11 @@ def _mapping(node: Node, faults: Faults, path: Path) -> dict[str, Any]:
 
 
 def _holds_text(path: Path) -> bool:
-    """Whether scalars at this path are text as written: category values, missing markers, names, formats."""
+    """Whether scalars at this path are text as written: category values, markers, names, formats."""
     if path[:1] == ("missing",):
         return True
+    if path[:2] == ("privacy", "joint"):
+        return len(path) > 3 and path[3] == "columns"
     if path[:1] != ("columns",) or len(path) < 3:
         return False
     if path[2] == "hierarchy":
