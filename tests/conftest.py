@@ -14,6 +14,15 @@ settings.load_profile("polyveil")
 ROOT = Path(__file__).parent.parent
 
 
+def require(tool: object, reason: str) -> None:
+    """Skip, with the reason, where a tool is missing; in continuous integration a missing tool is a failure."""
+    if tool:
+        return
+    if os.environ.get("CI", "").lower() == "true":
+        pytest.fail(f"continuous integration must not skip this: {reason}", pytrace=False)
+    pytest.skip(reason)
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """The folder of real tables; tests that need it skip where it is absent."""

@@ -51,7 +51,7 @@ def _read(release: StoredRelease) -> Content:
     tables, findings = _tables(release, manifest)
     findings = _extra(release, manifest) + findings
     count = len(manifest["tables"])
-    return manifest, tables, findings or [holds("tables", f"all {count} tables are present and unchanged")]
+    return manifest, tables, findings or [holds("tables", f"every table is there and unchanged ({count})")]
 
 
 def stored_manifest(release: StoredRelease) -> dict[str, Any]:

@@ -17,6 +17,7 @@ _LOST = re.compile(
     r"could not receive data|could not send data|SSL connection has been closed|SSL SYSCALL|shutting down",
     re.IGNORECASE,
 )
+_READ_ONLY = re.compile(r"cannot execute [A-Z ]+ in a read-only transaction")  # errors within a stream have no code
 _CONNECT_REMEDIES = (
     (
         r"password authentication failed|no password supplied|empty password",
@@ -56,7 +57,7 @@ def postgresql_fault(error: BaseException, place: Place, doing: str) -> InputErr
     if doing == "connecting":
         reason = _one_line(re.sub(r"^.*?Failed to connect: (connection to .*? failed: )?", "", text, flags=re.DOTALL))
         return InputError(f"cannot connect to {where}: {reason}. {_remedy(reason)}")
-    code = getattr(error, "sqlstate", None) or _code_in(text)
+    code = getattr(error, "sqlstate", None) or _code_in(text) or ("25006" if _READ_ONLY.search(text) else None)
     if (code or "").startswith(("08", "57P")) or (code is None and _LOST.search(text)):
         return InputError(
             f"the connection to {where} was lost while {doing}. Nothing was written; check the server and try again"

@@ -138,7 +138,7 @@ class PostgresqlSession:
     def check_creatable(self, schema: str) -> None:
         _check_name(schema, "schema")
         if self.has_schema(schema):
-            allowed = self._rows("SELECT has_schema_privilege($1, 'CREATE')", quoted(schema))[0][0]
+            allowed = self._rows("SELECT has_schema_privilege($1, 'CREATE')", schema)[0][0]
         else:
             allowed = self._rows("SELECT has_database_privilege(current_database(), 'CREATE')")[0][0]
         if not allowed:

@@ -66,7 +66,8 @@ class SqliteSession:
 
     def locate(self, wanted: Wanted) -> str:
         if isinstance(wanted, Query):
-            # Between brackets only a SELECT can stand, and the file is open for reading only.
+            # Alone the text must be a statement, and between brackets only a SELECT can stand. EXPLAIN runs nothing.
+            self._run(f"EXPLAIN {wanted.sql}", "reading the query")
             return f"(\n{wanted.sql}\n)"
         catalogue = f"{quoted(wanted.schema or 'main')}.sqlite_master"
         names = [str(row[0]) for row in self._rows(f"SELECT name FROM {catalogue}")]  # noqa: S608 - names are quoted
