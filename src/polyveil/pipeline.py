@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from polyveil.errors import Fault, PolicyError, Unsatisfiable
+from polyveil.errors import Unsatisfiable
 from polyveil.measure import measure_loss
-from polyveil.methods import Method, Partition, Task, make_method
+from polyveil.methods import Partition, Task, make_method
 from polyveil.models import (
     ClassStatistics,
     Model,
@@ -28,9 +28,12 @@ from polyveil.models import (
     joint_attributes_of,
     models_for,
 )
+from polyveil.models.linked import LinkedStatistics, from_groups
 from polyveil.policy import Policy
 from polyveil.progress import SILENT, Progress
 from polyveil.release import FORMS, Release
+from polyveil.release.arrange import arrange, settle
+from polyveil.release.linked import linked_manifest
 from polyveil.release.manifest import build_manifest
 from polyveil.release.publish import check_place, publish
 from polyveil.release.release import refuse_unless, require_verified
@@ -61,7 +64,7 @@ def anonymize(
     clock = Clock(progress)
     policy = load_policy(policy)
     method = make_method(policy.method)
-    _check_form(policy, method)
+    policy = settle(policy, method)
     if out is not None:
         check_place(out, overwrite=overwrite)
     with clock.stage("read"):
@@ -74,16 +77,18 @@ def anonymize(
         check_reachable(models, whole_table(coded), policy.privacy.suppression_limit)
     with clock.stage("partition"):
         task = Task(coded, models, attributes, policy.privacy, np.random.default_rng(seed), progress)
-        partition = method.partition(task)
-        statistics = statistics_of(coded, partition)
+        partition = arrange(bound, coded, method.partition(task), task.rng)
+        statistics = statistics_of(coded, partition, exact=policy.release.generalize == "none")
         check_reached(models, statistics)
     with clock.stage("refine"):
         pass
     with clock.stage("release"):
-        tables = FORMS[policy.release.form](bound, coded, partition)
+        tables = FORMS[policy.release.form or "generalized"](bound, coded, partition)
     with clock.stage("measure"):
         loss = measure_loss(coded, partition.class_of_row)
         manifest = build_manifest(bound, coded, method, partition, statistics, models, loss)
+        if isinstance(statistics, LinkedStatistics):
+            manifest = linked_manifest(manifest, policy, partition, statistics, models)
         release = Release(tables, manifest, clock.seconds)
     if out is None:
         with clock.stage("verify"):
@@ -113,28 +118,29 @@ def load_policy(policy: Policy | Mapping[str, Any] | Path | str) -> Policy:
     return Policy.from_dict(policy) if isinstance(policy, Mapping) else Policy.from_yaml(policy)
 
 
-def _check_form(policy: Policy, method: Method[Any]) -> None:
-    form = policy.release.form
-    if form not in method.forms:
-        remedy = f"{method.name} can be released as: {', '.join(method.forms)}"
-        raise PolicyError([Fault("release.form", f"{method.name} does not make {form} releases", remedy)])
-
-
 def whole_table(table: CodedTable) -> ClassStatistics:
     """The table as one class: the most any method can join."""
     return statistics_of(table, Partition(np.zeros(table.rows, dtype=np.int64)))
 
 
-def statistics_of(table: CodedTable, partition: Partition) -> ClassStatistics:
-    """What the models judge, counted from the codes."""
-    kept = partition.class_of_row >= 0
-    if not table.together or kept.all():
-        return from_classes(partition.class_of_row, codes_of(table), attributes_of(table))
-    # Combinations of values are compared with those of the released rows; each column with the whole input.
-    released = table.take(np.flatnonzero(kept))
-    single = attributes_of(replace(table, together=()))
-    attributes = {**single, **joint_attributes_of(released, single)}
-    return from_classes(partition.class_of_row[kept], codes_of(released), attributes)
+def statistics_of(table: CodedTable, partition: Partition, *, exact: bool = False) -> ClassStatistics:
+    """What the models judge, counted from the codes; `exact` where quasi-identifiers are published as they are."""
+    kept = np.flatnonzero(partition.class_of_row >= 0)
+    if not table.together or len(kept) == table.rows:
+        codes, attributes = codes_of(table), attributes_of(table)
+        kept = np.arange(table.rows)
+    else:
+        # Combinations of values are compared with those of the released rows; each column with the whole input.
+        released = table.take(kept)
+        single = attributes_of(replace(table, together=()))
+        codes, attributes = codes_of(released), {**single, **joint_attributes_of(released, single)}
+    class_of_row = partition.class_of_row[kept]
+    if not partition.slices:
+        return from_classes(class_of_row, codes, attributes)
+    together = tuple(name for name in attributes if name not in {column.name for column in table.sensitive})
+    slices = [((*part.attributes, *together), part.group_of_row[kept]) for part in partition.slices]
+    sizes = None if exact else np.bincount(class_of_row[class_of_row >= 0]).astype(np.int64)
+    return from_groups(sizes, slices, codes, attributes)
 
 
 def check_reachable(models: Sequence[Model], whole: ClassStatistics, suppression_limit: float) -> None:

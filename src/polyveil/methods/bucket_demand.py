@@ -1,4 +1,4 @@
-"""What bucket methods must give every group: how thin each sensitive value has to be spread, and how many rows a group has.
+"""What bucket methods must give every group: how thinly each value has to be spread, and how many rows there are.
 
 Every demand on the diversity of a group follows from one form, "value v makes up at most 1/need(v) of the group":
 
@@ -119,8 +119,9 @@ def check_demand(demand: Demand, columns: Sequence[SensitiveColumn], rows: int, 
         asked = need[present].max()
         best = largest_l(column.counts[present], rows - suppressible)
         raise Unsatisfiable(
-            f"{column.name} cannot be spread as l = {asked:g} asks: it has {int(present.sum())} distinct values in {rows} "
-            f"rows, the most common in {int(column.counts.max())}, and at most {suppressible} rows may be suppressed",
+            f"{column.name} cannot be spread as l = {asked:g} asks: it has {int(present.sum())} distinct values in "
+            f"{rows} rows, the most common in {int(column.counts.max())}, and at most {suppressible} rows may be "
+            "suppressed",
             f"l = {best} for {column.name} in every group, or a higher privacy.suppression_limit",
         )
 

@@ -5,7 +5,7 @@ A bucket holds the rows that share all sensitive values. `Pool` is what remains 
 The bucket to take from is the one with the highest security level, then the greatest priority - its size (MBF), plus
 its greatest capacity (MSDCF) or the sum of its capacities (MMDCF) - then the first by the tie policy, among those not
 shielded. Capacities and sizes only shrink, so a stored priority is never too small: the lazy heaps re-compute a
-priority when it is met at the top, and find the same bucket as a scan of all of them (`choose_by_scan`, the plain twin).
+priority when it is met at the top, and find the same bucket as a scan of all (`choose_by_scan`, the plain twin).
 """
 
 from __future__ import annotations
@@ -45,9 +45,9 @@ class Pool(NamedTuple):
 
 
 class Forest(NamedTuple):
-    """Binary max-heaps over (key, tie, -bucket), one for each combination of values of the most concentrated attributes,
-    so that a shielded value hides whole heaps at one look. Heap t holds the buckets with the values `root[t]` in
-    begin[t] .. begin[t + 1]; spent ones have key -1."""
+    """Binary max-heaps over (key, tie, -bucket), one for each combination of values of the most concentrated
+    attributes, so that a shielded value hides whole heaps at one look. Heap t holds the buckets with the values
+    `root[t]` in begin[t] .. begin[t + 1]; spent ones have key -1."""
 
     key: IntArray
     tie: IntArray

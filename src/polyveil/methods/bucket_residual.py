@@ -65,7 +65,7 @@ def accepts(counts: Counts, need: FloatArray, size: int, group: int, value: int)
 @njit
 def fits(pool: Pool, groups: Groups, counts: Counts, need: FloatArray, group: int, b: int) -> bool:
     """Whether a row of the bucket may join the group."""
-    for j in range(pool.values.shape[1]):
+    for j in range(pool.values.shape[1]):  # noqa: SIM110 - compiled
         if not accepts(counts, need, groups.size[group], group, pool.values[b, j]):
             return False
     return True

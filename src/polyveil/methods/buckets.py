@@ -64,8 +64,8 @@ class BucketOptions(Options):
     ties: Ties = Field(
         default="random",
         description="which of several buckets of equal priority comes first: any, the one whose values are most common "
-        "among the remaining rows, the one with the rarest value, or the one (and the row in it) nearest to the group in "
-        "the quasi-identifiers",
+        "among the remaining rows, the one with the rarest value, or the one (and the row in it) nearest to the group "
+        "in the quasi-identifiers",
     )
     residual: Literal["first", "least-loss"] = Field(
         default="least-loss",
@@ -117,14 +117,17 @@ class _Buckets(Method[BucketOptions]):
 
 def check_suppressed(suppressed: int, task: Task, method: str) -> None:
     """Raise where more rows had to be suppressed than the policy allows."""
-    if suppressed > task.suppressible:
-        ratio = np.ceil(suppressed / task.table.rows * 10_000) / 10_000
-        raise Unsatisfiable(
-            f"{method} had to suppress {suppressed} of {task.table.rows} rows, and privacy.suppression_limit allows "
-            f"{task.suppressible}",
-            f"privacy.suppression_limit: {ratio:g}; or a smaller l, security levels (-mslf), more restarts, or `sloms`, "
-            "which groups few attributes at a time",
-        )
+    rows = task.table.rows
+    if suppressed <= task.suppressible:
+        return
+    limit = (
+        f"privacy.suppression_limit: {np.ceil(suppressed / rows * 10_000) / 10_000:g}; or " if suppressed < rows else ""
+    )
+    raise Unsatisfiable(
+        f"{method} had to suppress {suppressed} of {rows} rows, and privacy.suppression_limit allows "
+        f"{task.suppressible}",
+        f"{limit}a smaller l, security levels (-mslf), more restarts, or `sloms`, which groups few attributes at once",
+    )
 
 
 def bucketize(
@@ -236,7 +239,7 @@ class Engine:
             bucket=order,
             root=np.ascontiguousarray(roots, dtype=np.int32),
             begin=np.searchsorted(tree[order], np.arange(len(roots) + 1)).astype(np.int64),
-            stack=np.empty(2 * int(len(order)).bit_length() + 4, dtype=np.int64),
+            stack=np.empty(2 * len(order).bit_length() + 4, dtype=np.int64),
         )
 
     def _groups(self) -> Groups:

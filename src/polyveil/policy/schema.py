@@ -160,11 +160,19 @@ class MethodChoice(BaseModel):
 class ReleaseChoice(Part):
     """How the release is published."""
 
-    form: Literal["generalized", "anatomized", "sliced"] = Field(default="generalized", description="what is published")
+    form: Literal["generalized", "anatomized", "sliced"] | None = Field(
+        default=None, description="what is published; the method's own form where it is not given"
+    )
     format: Literal["parquet", "csv"] = Field(default="parquet", description="how files are written")
     numbers: Literal["interval", "midpoint", "mean"] = Field(
         default="interval", description="how a generalized number is written"
     )
+    generalize: Literal["none", "kaca", "range"] | None = Field(
+        default=None,
+        description="quasi-identifiers of an anatomized or sliced release: none, as they are; kaca, k rows alike; "
+        "range, what each group has in common",
+    )
+    counts: bool = Field(default=False, description="write equal rows of a sensitive table once, with their count")
 
 
 class Policy(Part):

@@ -1,9 +1,10 @@
 """Release forms and the bundle on disk."""
 
 from polyveil.release.generalized import generalized
+from polyveil.release.linked import linked
 from polyveil.release.release import Release
 
-FORMS = {"generalized": generalized}
+FORMS = {"generalized": generalized, "anatomized": linked, "sliced": linked}
 """Form -> function that makes the tables to publish from (bound policy, coded table, partition)."""
 
 __all__ = ["FORMS", "Release"]

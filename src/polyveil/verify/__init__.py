@@ -18,8 +18,9 @@ from polyveil.verify.database import StoredRelease, read_stored
 from polyveil.verify.files import check_files, read_manifest, read_tables
 from polyveil.verify.findings import Finding, Verification
 from polyveil.verify.generalized import verify_generalized
+from polyveil.verify.linked import verify_linked
 
-FORMS = {"generalized": verify_generalized}
+FORMS = {"generalized": verify_generalized, "anatomized": verify_linked, "sliced": verify_linked}
 
 
 def verify(place: Path | str | StoredRelease) -> Verification:

@@ -1,0 +1,256 @@
+"""Verifying an anatomized or sliced release: k in the quasi-identifiers, l in every group of every sensitive table.
+
+Tables may be linked by group ids and by nothing else: group sizes must agree, no table has a column beyond what the
+policy publishes, and the order of rows in one table must say nothing about the order in another.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polyveil.models import Attribute, LevelDiversity, Model, RecursiveDiversity, models_for
+from polyveil.models.linked import LinkedStatistics, from_groups
+from polyveil.policy import Policy
+from polyveil.policy.hierarchy import FloatArray, IntArray
+from polyveil.verify.attributes import declared_attributes
+from polyveil.verify.claims import check_claims, check_figures, judge_against_released, judge_promises, same
+from polyveil.verify.classes import class_of_row
+from polyveil.verify.findings import Finding, Verification, fails, holds
+from polyveil.verify.generalized import check_distribution, check_rows, sensitive_codes
+from polyveil.verify.joint import with_joint
+from polyveil.verify.loss import check_loss
+
+NOT_AVAILABLE = "NA"
+_SUSPICIOUS = 6.0
+"""Standard deviations of chance agreement between the orders of two tables above which an order is called a link."""
+
+
+@dataclass(frozen=True, eq=False)
+class SensitiveTable:
+    """One sensitive table as read, one row per person (counts written out), and its groups numbered from 0."""
+
+    about: Mapping[str, Any]
+    frame: pl.DataFrame
+    group_of_row: IntArray
+    ids: list[str]
+
+
+def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> Verification:
+    """All checks that need the tables' content."""
+    slices: Sequence[Mapping[str, Any]] = manifest["linked"]["slices"]
+    findings = _check_columns(policy, slices, tables)
+    if findings:
+        return Verification(tuple(findings))
+    quasi = tables["quasi"]
+    parts = [_read(about, tables[about["table"]]) for about in slices]
+    findings = check_rows(manifest, policy, quasi.height) + _check_suppression(manifest, policy, quasi, slices)
+    findings += [finding for part in parts for finding in _check_groups(part, quasi)]
+    codes, attributes, value_findings = _codes(manifest, policy, parts)
+    if value_findings:
+        return Verification((*findings, *value_findings))
+    sizes = None
+    if policy.release.generalize != "none":
+        sizes = np.bincount(class_of_row(quasi, policy.having("quasi"))).astype(np.int64)
+    statistics = _statistics(sizes, parts, codes, attributes)
+    models = models_for(policy, attributes)
+    promises, verdicts = judge_promises(models, statistics)
+    findings += _check_distribution(manifest, statistics)
+    findings += promises
+    if manifest["suppressed"] or manifest["linked"]["rows_with_suppressed_values"]:
+        findings += judge_against_released(models, statistics)
+    findings += check_claims(manifest, models, statistics)
+    findings += check_figures(manifest, statistics)
+    findings += _check_additional_loss(manifest, models, statistics, slices)
+    findings += _check_orders(quasi, parts)
+    if policy.release.generalize != "none":
+        findings += check_loss(manifest, policy, quasi)
+    return Verification(tuple(findings), tuple(verdicts))
+
+
+def _check_columns(
+    policy: Policy, slices: Sequence[Mapping[str, Any]], tables: Mapping[str, pl.DataFrame]
+) -> list[Finding]:
+    """Exactly the tables and columns that may be there: a tuple id, or a value in the wrong table, is a leak."""
+    expected = {
+        "quasi": [*policy.having("quasi"), *policy.having("insensitive"), *(about["group"] for about in slices)]
+    }
+    for about in slices:
+        expected[about["table"]] = [
+            about["group"],
+            *about["attributes"],
+            *([about["count"]] if "count" in about else []),
+        ]
+    findings = [
+        fails("columns", f"{name} does not have exactly the columns its policy publishes")
+        for name, columns in expected.items()
+        if name not in tables or sorted(tables[name].columns) != sorted(columns)
+    ]
+    findings += [fails("table", f"{name} is no table of this form") for name in tables if name not in expected]
+    published = sorted(name for about in slices for name in about["attributes"])
+    if published != sorted(policy.having("sensitive")):
+        findings.append(fails("slices", "the slices do not hold every sensitive column exactly once"))
+    if policy.release.form == "anatomized" and len(slices) != 1:
+        findings.append(fails("slices", "an anatomized release has one sensitive table"))
+    return findings
+
+
+def _read(about: Mapping[str, Any], frame: pl.DataFrame) -> SensitiveTable:
+    if "count" in about:
+        repeats = frame.get_column(about["count"]).cast(pl.Int64)
+        rows = pl.Series(np.repeat(np.arange(frame.height), np.maximum(repeats.to_numpy(), 0)))
+        frame = frame.drop(about["count"])[rows]
+    groups = frame.get_column(about["group"]).cast(pl.String)
+    ids = sorted(groups.unique().drop_nulls().to_list())
+    numbers = groups.cast(pl.Enum(ids)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    return SensitiveTable(about, frame, numbers, ids)
+
+
+def _check_suppression(
+    manifest: Mapping[str, Any], policy: Policy, quasi: pl.DataFrame, slices: Sequence[Mapping[str, Any]]
+) -> list[Finding]:
+    """Rows with any suppressed value count as suppressed (han2013, Definition 13)."""
+    columns = [about["group"] for about in slices]
+    missing = quasi.select(pl.any_horizontal(pl.col(columns).cast(pl.String) == NOT_AVAILABLE)).to_series()
+    found = int(missing.sum())
+    findings = []
+    stated = manifest["linked"]["rows_with_suppressed_values"]
+    if found != stated:
+        findings.append(fails("suppression", f"{found} rows have suppressed values, the manifest says {stated}"))
+    rows, total = manifest["rows"], found + manifest["suppressed"]
+    allowed = int(policy.privacy.suppression_limit * rows + 1e-9)
+    if total > allowed:
+        findings.append(
+            fails("suppression", f"{total} rows are suppressed or have suppressed values, the policy allows {allowed}")
+        )
+    if not same(manifest["loss"]["suppression_ratio"], total / max(rows, 1)):
+        findings.append(fails("suppression", "the manifest's suppression ratio is not that of the files"))
+    return findings or [holds("suppression", f"{total} rows are suppressed or have suppressed values")]
+
+
+def _check_groups(part: SensitiveTable, quasi: pl.DataFrame) -> list[Finding]:
+    """Every group has as many rows in the quasi-identifier table as in the sensitive one."""
+    name, column = part.about["table"], part.about["group"]
+    here = dict(zip(part.ids, np.bincount(part.group_of_row, minlength=len(part.ids)).tolist(), strict=True))
+    there = dict(quasi.get_column(column).cast(pl.String).value_counts().iter_rows())
+    there.pop(NOT_AVAILABLE, None)
+    if (part.group_of_row < 0).any() or None in there or NOT_AVAILABLE in here:
+        return [fails(f"groups of {name}", "a row has no group id")]
+    if here != there:
+        differ = sum(here.get(key) != there.get(key) for key in {*here, *there})
+        return [fails(f"groups of {name}", f"{differ} groups do not have the same number of rows in both tables")]
+    if len(part.ids) != part.about["groups"]:
+        return [
+            fails(f"groups of {name}", f"the manifest says {part.about['groups']} groups, there are {len(part.ids)}")
+        ]
+    return [holds(f"groups of {name}", f"{len(part.ids)} groups have the same number of rows in both tables")]
+
+
+def _codes(
+    manifest: Mapping[str, Any], policy: Policy, parts: Sequence[SensitiveTable]
+) -> tuple[dict[str, IntArray], dict[str, Attribute], list[Finding]]:
+    declared = declared_attributes(manifest, policy)
+    codes: dict[str, IntArray] = {}
+    findings = []
+    for part in parts:
+        found, faults = sensitive_codes(part.frame, {name: declared[name] for name in part.about["attributes"]})
+        codes |= found
+        findings += faults
+    attributes = {name: known.attribute for name, known in declared.items()}
+    if findings or len(parts) != 1:
+        return codes, attributes, findings
+    joined, all_attributes = with_joint(policy, codes, attributes)
+    return joined, all_attributes, findings
+
+
+def _statistics(
+    sizes: IntArray | None,
+    parts: Sequence[SensitiveTable],
+    codes: Mapping[str, IntArray],
+    attributes: Mapping[str, Attribute],
+) -> LinkedStatistics:
+    if len(parts) == 1:
+        return from_groups(sizes, [(list(attributes), parts[0].group_of_row)], codes, attributes)
+    counted = [from_groups(None, [(part.about["attributes"], part.group_of_row)], codes, attributes) for part in parts]
+    if sizes is None:
+        sizes = np.concatenate([one.sizes for one in counted])
+    return LinkedStatistics(
+        sizes,
+        {name: about for one in counted for name, about in one.attributes.items()},
+        {name: sparse for one in counted for name, sparse in one.histograms.items()},
+        {name: groups for one in counted for name, groups in one.groups.items()},
+    )
+
+
+def _check_distribution(manifest: Mapping[str, Any], statistics: LinkedStatistics) -> list[Finding]:
+    """A suppressed value is missing from its slice alone; only then may released values be fewer than the input's."""
+    missing = manifest["suppressed"] + manifest["linked"]["rows_with_suppressed_values"]
+    return check_distribution({**manifest, "suppressed": missing}, statistics)
+
+
+def _check_additional_loss(
+    manifest: Mapping[str, Any],
+    models: Sequence[Model],
+    statistics: LinkedStatistics,
+    slices: Sequence[Mapping[str, Any]],
+) -> list[Finding]:
+    """Definition 14 of xiao2020, averaged over the slices as in eq. (8) of han2013, from the files."""
+    losses = []
+    for about in slices:
+        asked = [m for m in models if m.parameter == "l" and m.attribute in about["attributes"]]
+        if not asked:
+            losses.append(math.nan)
+            continue
+        sizes = statistics.groups[about["attributes"][0]]
+        least = np.max([_least(statistics, model) for model in asked], axis=0)
+        losses.append(float((sizes - least).sum() / least.sum()) if len(sizes) else 0.0)
+    measured = float(np.mean(losses)) if losses else math.nan
+    stated = manifest["loss"]["additional_information_loss"]
+    if not same(stated, measured):
+        return [fails("loss of grouping", f"the manifest says {stated}, the groups give {measured:.9g}")]
+    return [holds("loss of grouping", "additional information loss is as measured from the groups")]
+
+
+def _least(statistics: LinkedStatistics, model: Model) -> FloatArray:
+    """The l of the most demanding value in each group."""
+    block = statistics.block(model.attribute)
+    if isinstance(model, LevelDiversity):
+        return block.greatest(model.asked(block.attribute.levels)[block.code])
+    asked = float(model.l if isinstance(model, RecursiveDiversity) else model.threshold)
+    return np.full(block.classes, asked)
+
+
+def _check_orders(quasi: pl.DataFrame, parts: Sequence[SensitiveTable]) -> list[Finding]:
+    """The order of groups in one table must not go with their order in another, nor groups stand in order."""
+    places = []
+    for part in parts:
+        ids = quasi.get_column(part.about["group"]).cast(pl.String)
+        numbers = ids.replace_strict(part.ids, list(range(len(part.ids))), default=-1, return_dtype=pl.Int64).to_numpy()
+        places.append((part.about["table"], _mean_place(numbers, len(part.ids)), part))
+    findings = []
+    for name, in_quasi, part in places:
+        agreement = _agreement(in_quasi, _mean_place(part.group_of_row, len(part.ids)))
+        if agreement > _SUSPICIOUS:
+            message = f"rows of quasi and {name} stand in orders that go together ({agreement:.1f} standard deviations)"
+            findings.append(fails("row order", message))
+    return findings or [holds("row order", "the order of rows in one table says nothing about another's")]
+
+
+def _mean_place(group_of_row: IntArray, groups: int) -> FloatArray:
+    kept = np.flatnonzero(group_of_row >= 0)
+    total = np.bincount(group_of_row[kept], weights=kept, minlength=groups)
+    return np.asarray(total / np.maximum(np.bincount(group_of_row[kept], minlength=groups), 1))
+
+
+def _agreement(first: FloatArray, second: FloatArray) -> float:
+    """Spearman's rank correlation of two orders in units of its standard deviation under independence."""
+    if len(first) < 3:
+        return 0.0
+    a, b = (np.argsort(np.argsort(values)).astype(np.float64) for values in (first, second))
+    correlation = float(np.corrcoef(a, b)[0, 1])
+    return abs(correlation) * math.sqrt(len(first) - 1)
