@@ -15,6 +15,16 @@ METHODS: dict[str, str] = {
     "mondrian": "polyveil.methods.mondrian:Mondrian",
     "fcm": "polyveil.methods.fcm:Fcm",
     "pca": "polyveil.methods.pca:Pca",
+    "fragment": "polyveil.methods.fragment:Fragment",
+    "swap": "polyveil.methods.swap:Swap",
+    "kaca": "polyveil.methods.kaca:Kaca",
+    "mbf": "polyveil.methods.buckets:Mbf",
+    "msdcf": "polyveil.methods.buckets:Msdcf",
+    "mmdcf": "polyveil.methods.buckets:Mmdcf",
+    "mbf-mslf": "polyveil.methods.buckets:MbfMslf",
+    "msdcf-mslf": "polyveil.methods.buckets:MsdcfMslf",
+    "mmdcf-mslf": "polyveil.methods.buckets:MmdcfMslf",
+    "sloms": "polyveil.methods.sloms:Sloms",
 }
 """Method name -> module:class."""
 
