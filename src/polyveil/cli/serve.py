@@ -1,0 +1,89 @@
+"""`polyveil serve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from polyveil.cli.frame import reported_errors
+
+if TYPE_CHECKING:
+    from polyveil.web.settings import Settings
+
+
+def serve(
+    data: Annotated[
+        list[Path] | None, typer.Option("--data", help="A folder whose files may be opened; repeatable.")
+    ] = None,
+    folder: Annotated[Path | None, typer.Option(help="Where uploads and runs are kept.")] = None,
+    host: Annotated[
+        str, typer.Option(help="Address to bind; other machines reach it unless it is 127.0.0.1.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8484,
+    public_name: Annotated[
+        list[str] | None, typer.Option(help="A name this workbench is reached by, behind a proxy; repeatable.")
+    ] = None,
+    no_token: Annotated[bool, typer.Option("--no-token", help="Ask for no token; only on this machine.")] = False,
+    max_upload: Annotated[int, typer.Option(help="Largest upload, in MB.", min=1)] = 500,
+    keep_days: Annotated[float, typer.Option(help="Delete uploads after so many days.", min=0.01)] = 7.0,
+    workers: Annotated[int, typer.Option(help="Runs at the same time.", min=1, max=64)] = 2,
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True,
+) -> None:
+    """Open the workbench: the whole job in a browser, on this machine.
+
+    Data stays on this machine: the workbench answers only to this machine and to who has the token in the address,
+    loads nothing from the internet, and reads only uploads and the folders given with --data. A REST API stands beside
+    it (`/api/openapi.json`).
+    """
+    with reported_errors():
+        settings = _settings(data, folder, host, port, public_name, no_token, max_upload, keep_days, workers)
+        from polyveil.web.app import serve as run
+
+        typer.echo(f"the workbench is at  {settings.url}\nstop it with Ctrl-C; files are kept in {settings.folder}")
+        if open_browser:
+            import threading
+            import webbrowser
+
+            threading.Timer(1.5, webbrowser.open, [settings.url]).start()
+        run(settings)
+
+
+def _settings(
+    data: list[Path] | None,
+    folder: Path | None,
+    host: str,
+    port: int,
+    public_name: list[str] | None,
+    no_token: bool,
+    max_upload: int,
+    keep_days: float,
+    workers: int,
+) -> Settings:
+    from importlib.util import find_spec
+
+    from polyveil.errors import InputError
+
+    if find_spec("nicegui") is None:
+        raise InputError("the workbench needs more packages. Install them with: pip install 'polyveil[web]'")
+    import secrets
+    import socket
+
+    from polyveil.web.settings import MEGABYTE, Settings, default_folder
+
+    if port == 0:
+        with socket.socket() as probe:
+            probe.bind((host, 0))
+            port = probe.getsockname()[1]
+    return Settings(
+        folder=folder or default_folder(),
+        data_folders=tuple(data or ()),
+        host=host,
+        port=port,
+        token=None if no_token else secrets.token_urlsafe(24),
+        public_names=tuple(public_name or ()),
+        max_upload=max_upload * MEGABYTE,
+        keep_days=keep_days,
+        workers=workers,
+    )

@@ -1,0 +1,252 @@
+"""The REST API: give a table, submit a run, follow it, fetch the bundle. OpenAPI at /api/openapi.json."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, File, HTTPException, Request, Response, UploadFile
+from fastapi.concurrency import run_in_threadpool
+from pydantic import BaseModel, ConfigDict, Field
+
+from polyveil.errors import InputError, PolicyError
+from polyveil.methods import make_method
+from polyveil.policy import Policy, from_dict, from_text
+from polyveil.web.jobs import Busy, Jobs
+from polyveil.web.store import FINISHED, Missing, RunState, Store, StoredRun, StoredTable
+from polyveil.web.worker import error_of
+
+Id = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
+SEED_LIMIT = 2**63
+
+
+class Problem(BaseModel):
+    """Why a request was refused."""
+
+    detail: str | dict[str, Any]
+
+
+class TableOut(BaseModel):
+    """A table the workbench knows."""
+
+    id: str
+    name: str
+    kind: Literal["upload", "file", "example"]
+    created: float
+
+
+class NewFile(BaseModel):
+    """A file of the server's machine, below a folder it was told it may read."""
+
+    model_config = ConfigDict(extra="forbid")
+    path: str = Field(min_length=1, max_length=4096)
+
+
+class NewExample(BaseModel):
+    """One of the built-in tables."""
+
+    model_config = ConfigDict(extra="forbid")
+    example: Literal["hospital", "census"]
+    rows: int | None = Field(default=None, ge=10, le=1_000_000)
+
+
+class NewRun(BaseModel):
+    """A table and a policy, as YAML text or as an object."""
+
+    model_config = ConfigDict(extra="forbid")
+    table: str = Field(pattern="^[0-9a-f]{16}$")
+    policy: str | dict[str, Any]
+    title: str = Field(default="", max_length=200)
+    seed: int | None = Field(default=None, ge=0, lt=SEED_LIMIT)
+
+
+class RunOut(BaseModel):
+    """How a run stands."""
+
+    id: str
+    table: str
+    title: str
+    state: RunState
+    created: float
+    progress: dict[str, Any]
+    outcome: dict[str, Any]
+
+
+REFUSALS: dict[int | str, dict[str, Any]] = {
+    400: {"model": Problem, "description": "what was sent cannot be used"},
+    401: {"model": Problem, "description": "the token is missing or wrong"},
+    403: {"model": Problem, "description": "the request comes from another site"},
+    404: {"model": Problem, "description": "there is no such thing"},
+    409: {"model": Problem, "description": "not in this state"},
+    413: {"model": Problem, "description": "too large"},
+    421: {"model": Problem, "description": "the workbench has another name"},
+    429: {"model": Problem, "description": "too many runs are waiting"},
+}
+
+
+def refused(error: Exception) -> HTTPException:
+    """The right status for an error, with its message as data."""
+    if isinstance(error, Missing):
+        return HTTPException(404, str(error))
+    if isinstance(error, Busy):
+        return HTTPException(429, str(error))
+    if isinstance(error, PolicyError):
+        return HTTPException(400, error_of(error))
+    return HTTPException(400, str(error))
+
+
+def make_router(store: Store, jobs: Jobs) -> APIRouter:
+    """All routes, bound to one store and its jobs."""
+    router = APIRouter(prefix="/api", responses=REFUSALS)
+    _table_routes(router, store)
+    _run_routes(router, store, jobs)
+    _fetch_routes(router, store)
+    return router
+
+
+def _table_routes(router: APIRouter, store: Store) -> None:
+    @router.get("/tables")
+    async def list_tables() -> list[TableOut]:
+        """All tables, newest first."""
+        return [_table_out(table) for table in store.tables()]
+
+    @router.post("/tables/upload", status_code=201)
+    async def upload_table(file: Annotated[UploadFile, File(description="CSV (also .gz) or Parquet")]) -> TableOut:
+        """Upload a table."""
+        try:
+            return _table_out(await run_in_threadpool(store.add_upload, file.filename or "", file.file))
+        except InputError as error:
+            raise refused(error) from None
+
+    @router.post("/tables/file", status_code=201)
+    async def open_file(new: NewFile) -> TableOut:
+        """Work on a file that the server may read."""
+        try:
+            return _table_out(store.add_file(new.path))
+        except InputError as error:
+            raise refused(error) from None
+
+    @router.post("/tables/example", status_code=201)
+    async def open_example(new: NewExample) -> TableOut:
+        """Make one of the built-in tables."""
+        return _table_out(await run_in_threadpool(store.add_example, new.example, new.rows))
+
+    @router.delete("/tables/{table_id}", status_code=204)
+    async def delete_table(table_id: str) -> None:
+        """Delete a table; an upload's data goes with it."""
+        try:
+            store.delete_table(table_id)
+        except InputError as error:
+            raise refused(error) from None
+
+
+def _run_routes(router: APIRouter, store: Store, jobs: Jobs) -> None:
+    @router.get("/runs")
+    async def list_runs() -> list[RunOut]:
+        """All runs, newest first."""
+        return [_run_out(run) for run in store.runs()]
+
+    @router.post("/runs", status_code=202)
+    async def submit_run(new: NewRun, response: Response) -> RunOut:
+        """Queue a run; follow it at /api/runs/ID."""
+        try:
+            table = store.table(new.table)
+            policy = await run_in_threadpool(parse_policy, new.policy, store.table_folder(table.id))
+            text = new.policy if isinstance(new.policy, str) else policy.to_yaml()
+            run = jobs.submit(table, text, new.title or policy.method.name, new.seed)
+        except (InputError, PolicyError, Busy) as error:
+            raise refused(error) from None
+        response.headers["Location"] = f"/api/runs/{run.id}"
+        return _run_out(run)
+
+    @router.get("/runs/{run_id}")
+    async def follow_run(run_id: str) -> RunOut:
+        """How a run stands: its state, progress, and - when finished - its figures or its error."""
+        return _run_out(_run(store, run_id))
+
+    @router.post("/runs/{run_id}/cancel")
+    async def cancel_run(run_id: str) -> RunOut:
+        """Stop a run; a finished one stays as it is."""
+        _run(store, run_id)
+        await jobs.cancel(run_id)
+        return _run_out(_run(store, run_id))
+
+    @router.delete("/runs/{run_id}", status_code=204)
+    async def delete_run(run_id: str) -> None:
+        """Delete a finished run with its bundle."""
+        if _run(store, run_id).state not in FINISHED:
+            raise HTTPException(409, "the run is not finished. Cancel it first")
+        store.delete_run(run_id)
+
+
+def _fetch_routes(router: APIRouter, store: Store) -> None:
+    @router.get("/runs/{run_id}/policy", response_class=Response)
+    async def fetch_policy(run_id: str) -> Response:
+        """The policy file of a run."""
+        return _download(_run(store, run_id).policy.encode(), "policy.yaml", "application/yaml")
+
+    @router.get("/runs/{run_id}/bundle", response_class=Response)
+    async def fetch_bundle(run_id: str) -> Response:
+        """The release as a zip file; unpacked, `polyveil verify` checks it."""
+        run = _finished(store, run_id)
+        return _download(await run_in_threadpool(zipped, run.bundle), "release.zip", "application/zip")
+
+    @router.get("/runs/{run_id}/report", response_class=Response)
+    async def fetch_report(run_id: str, request: Request) -> Response:
+        """The report of a finished run."""
+        report = _finished(store, run_id).bundle / "report.html"
+        if not report.is_file():
+            raise HTTPException(404, "the run has no report")
+        return _download(report.read_bytes(), "report.html", "text/html")
+
+
+def _run(store: Store, run_id: str) -> StoredRun:
+    try:
+        return store.run(run_id)
+    except InputError as error:
+        raise refused(error) from None
+
+
+def _finished(store: Store, run_id: str) -> StoredRun:
+    run = _run(store, run_id)
+    if run.state != "done":
+        raise HTTPException(409, "the run has no release")
+    return run
+
+
+def parse_policy(policy: str | dict[str, Any], folder: Path) -> Policy:
+    """Read and check a policy with its method's options; hierarchy files are looked up beside the table only."""
+    found = from_text(policy, folder=folder) if isinstance(policy, str) else from_dict(policy, folder=folder)
+    make_method(found.method)
+    return found
+
+
+def zipped(folder: Path) -> bytes:
+    """A bundle as one zip file, its folder included."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in sorted(folder.iterdir()):
+            archive.write(file, f"{folder.name}/{file.name}")
+    return buffer.getvalue()
+
+
+def _download(content: bytes, name: str, kind: str) -> Response:
+    return Response(content, media_type=kind, headers={"Content-Disposition": f'attachment; filename="{name}"'})
+
+
+def _table_out(table: StoredTable) -> TableOut:
+    return TableOut(id=table.id, name=table.name, kind=table.kind, created=table.created)
+
+
+def _run_out(run: StoredRun) -> RunOut:
+    return RunOut(
+        id=run.id,
+        table=run.table,
+        title=run.title,
+        state=run.state,
+        created=run.created,
+        progress=run.progress,
+        outcome=dict(run.outcome),
+    )

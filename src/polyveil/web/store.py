@@ -1,0 +1,292 @@
+"""What the workbench keeps on disk: tables it was given, and runs with their policies, outcomes and bundles.
+
+Everything is a folder with a JSON file written in one step, so a reload, a restart or a crash loses nothing finished.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import secrets
+import shutil
+import time
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+from polyveil.errors import InputError
+from polyveil.web.settings import Settings
+
+_ID = re.compile(r"[0-9a-f]{16}")
+_NAME = re.compile(r"[^\w. -]", re.UNICODE)
+SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
+CHUNK = 1 << 20
+
+RunState = Literal["waiting", "running", "done", "failed", "cancelled", "crashed", "interrupted"]
+FINISHED: frozenset[RunState] = frozenset({"done", "failed", "cancelled", "crashed", "interrupted"})
+
+
+class Missing(InputError):
+    """There is no such table or run."""
+
+
+@dataclass(frozen=True)
+class StoredTable:
+    """A table the workbench may work on; `path` is the upload, or the person's own file, which is never deleted."""
+
+    id: str
+    name: str
+    kind: Literal["upload", "file", "example"]
+    path: Path
+    created: float
+    policy: str | None = None
+
+
+@dataclass(frozen=True)
+class StoredRun:
+    """One run: its table and policy, how it stands, and where its bundle is once it is done."""
+
+    id: str
+    table: str
+    table_name: str
+    state: RunState
+    created: float
+    folder: Path
+    title: str
+    outcome: Mapping[str, Any]
+
+    @property
+    def bundle(self) -> Path:
+        return self.folder / "release"
+
+    @property
+    def policy(self) -> str:
+        return (self.folder / "policy.yaml").read_text(encoding="utf-8")
+
+    @property
+    def progress(self) -> dict[str, Any]:
+        return _read_json(self.folder / "progress.json") or {"stage": "waiting", "done": 0.0, "note": "", "history": []}
+
+
+class Store:
+    """Tables and runs below one folder."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.tables_folder = settings.folder / "tables"
+        self.runs_folder = settings.folder / "runs"
+        try:
+            for folder in (self.tables_folder, self.runs_folder):
+                folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as error:
+            raise InputError(
+                f"{settings.folder} cannot be used ({error.strerror}). Name another with --folder"
+            ) from None
+
+    # -- tables -----------------------------------------------------------------------------------------------------
+
+    def add_upload(self, name: str, content: BinaryIO) -> StoredTable:
+        """Keep an uploaded file; refuses what is too large, also after unpacking."""
+        name = _NAME.sub("_", Path(name).name)[:120]
+        plain = name.removesuffix(".gz")
+        if not plain.lower().endswith(SUFFIXES):
+            raise InputError(
+                f"{name}: this kind of file is not read. Give CSV text ({', '.join(SUFFIXES[:4])}, also .gz) or Parquet"
+            )
+        folder = self._new(self.tables_folder)
+        try:
+            path = folder / ("data" + plain[plain.rindex(".") :].lower() + (".gz" if name != plain else ""))
+            _copy_limited(content, path, self.settings.max_upload)
+            check_unpacked(path, self.settings.max_unpacked)
+            return self._save_table(folder, name, "upload", path)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def add_file(self, path: str) -> StoredTable:
+        """Work on a file of this machine, only below the folders given at start; links are followed before judging."""
+        allowed = [folder.resolve() for folder in self.settings.data_folders]
+        if not allowed:
+            raise InputError("no folder was opened for reading. Start the workbench with --data FOLDER")
+        try:
+            real = (allowed[0] / path).resolve(strict=True)
+        except (OSError, ValueError, RuntimeError):
+            real = None
+        if real is None or not any(real.is_relative_to(folder) for folder in allowed):
+            raise InputError("there is no such file below the folders the workbench may read")
+        return self._save_table(self._new(self.tables_folder), real.name, "file", real)
+
+    def add_example(self, name: str, rows: int | None = None) -> StoredTable:
+        """Write one of the built-in tables, with its policy."""
+        from polyveil.demo import EXAMPLES, write_example
+
+        if name not in EXAMPLES:
+            raise InputError(f"there is no example of that name. Known: {', '.join(EXAMPLES)}")
+        folder = self._new(self.tables_folder)
+        written = write_example(EXAMPLES[name], folder, rows=rows)
+        return self._save_table(folder, written.data.name, "example", written.data, written.policy.name)
+
+    def _save_table(self, folder: Path, name: str, kind: str, path: Path, policy: str | None = None) -> StoredTable:
+        about = {"name": name, "kind": kind, "path": str(path), "created": time.time(), "policy": policy}
+        write_json(folder / "table.json", about)
+        return self.table(folder.name)
+
+    def table(self, table_id: str) -> StoredTable:
+        about = _read_json(self._folder(self.tables_folder, table_id) / "table.json")
+        if about is None:
+            raise Missing("there is no such table")
+        return StoredTable(
+            table_id, about["name"], about["kind"], Path(about["path"]), about["created"], about["policy"]
+        )
+
+    def tables(self) -> list[StoredTable]:
+        """Newest first."""
+        found = [
+            self.table(folder.name) for folder in _folders(self.tables_folder) if (folder / "table.json").is_file()
+        ]
+        return sorted(found, key=lambda table: -table.created)
+
+    def table_folder(self, table_id: str) -> Path:
+        """Where the table's hierarchy files may lie."""
+        return self._folder(self.tables_folder, table_id)
+
+    def delete_table(self, table_id: str) -> None:
+        """Forget a table; an upload's data is deleted with it."""
+        self.table(table_id)
+        shutil.rmtree(self._folder(self.tables_folder, table_id), ignore_errors=True)
+
+    # -- runs -------------------------------------------------------------------------------------------------------
+
+    def add_run(self, table: StoredTable, policy: str, title: str, seed: int | None = None) -> StoredRun:
+        folder = self._new(self.runs_folder)
+        (folder / "policy.yaml").write_text(policy, encoding="utf-8")
+        write_json(
+            folder / "run.json",
+            {
+                "table": table.id,
+                "table_name": table.name,
+                "path": str(table.path),
+                "hierarchies": str(self.table_folder(table.id)),
+                "title": title,
+                "created": time.time(),
+                "seed": seed,
+            },
+        )
+        self.set_state(folder.name, "waiting")
+        return self.run(folder.name)
+
+    def run(self, run_id: str) -> StoredRun:
+        folder = self._folder(self.runs_folder, run_id)
+        about, state = _read_json(folder / "run.json"), _read_json(folder / "state.json")
+        if about is None or state is None:
+            raise Missing("there is no such run")
+        outcome = _read_json(folder / "outcome.json") or {}
+        return StoredRun(
+            run_id,
+            about["table"],
+            about["table_name"],
+            state["state"],
+            about["created"],
+            folder,
+            about["title"],
+            outcome,
+        )
+
+    def runs(self) -> list[StoredRun]:
+        """Newest first."""
+        found = [self.run(folder.name) for folder in _folders(self.runs_folder) if (folder / "state.json").is_file()]
+        return sorted(found, key=lambda run: -run.created)
+
+    def set_state(self, run_id: str, state: RunState) -> None:
+        write_json(self._folder(self.runs_folder, run_id) / "state.json", {"state": state, "changed": time.time()})
+
+    def delete_run(self, run_id: str) -> None:
+        self.run(run_id)
+        shutil.rmtree(self._folder(self.runs_folder, run_id), ignore_errors=True)
+
+    # -- housekeeping -----------------------------------------------------------------------------------------------
+
+    def mark_interrupted(self) -> None:
+        """After a restart: what was running is not any more."""
+        for run in self.runs():
+            if run.state not in FINISHED:
+                self.set_state(run.id, "interrupted")
+
+    def delete_old_uploads(self) -> int:
+        """Uploads older than the stated age go; finished runs stay until they are deleted."""
+        limit = time.time() - self.settings.keep_days * 86_400
+        old = [table for table in self.tables() if table.created < limit and table.kind != "file"]
+        for table in old:
+            self.delete_table(table.id)
+        return len(old)
+
+    def _new(self, parent: Path) -> Path:
+        folder = parent / secrets.token_hex(8)
+        folder.mkdir(mode=0o700)
+        return folder
+
+    def _folder(self, parent: Path, name: str) -> Path:
+        if not _ID.fullmatch(name):
+            raise Missing("there is no such table or run")
+        return parent / name
+
+
+def _folders(parent: Path) -> Iterator[Path]:
+    return (entry for entry in parent.iterdir() if entry.is_dir() and _ID.fullmatch(entry.name))
+
+
+def _copy_limited(content: BinaryIO, path: Path, limit: int) -> None:
+    taken = 0
+    with path.open("xb") as target:
+        while piece := content.read(CHUNK):
+            taken += len(piece)
+            if taken > limit:
+                raise InputError(f"the file has more than {limit // 10**6} MB. Start with a larger --max-upload")
+            target.write(piece)
+
+
+def check_unpacked(path: Path, limit: int) -> None:
+    """A small packed file may stand for an enormous table: count before anything is read into memory."""
+    too_large = InputError(
+        f"unpacked, the file has more than {limit // 10**6} MB, which is more than the workbench takes"
+    )
+    if path.suffix == ".gz":
+        size = 0
+        try:
+            with gzip.open(path) as stream:
+                while piece := stream.read(CHUNK):
+                    size += len(piece)
+                    if size > limit:
+                        raise too_large
+        except (OSError, EOFError, zlib.error):
+            raise InputError("the packed file is damaged. Pack it again") from None
+    elif path.suffix in (".parquet", ".pq"):
+        import pyarrow.lib
+        import pyarrow.parquet as pq
+
+        try:
+            about = pq.read_metadata(path)
+        except (pyarrow.lib.ArrowException, OSError):
+            raise InputError("the file is not Parquet, or it is damaged") from None
+        packed = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+        if max(packed, about.num_rows * about.num_columns) > limit:
+            raise too_large
+
+
+def write_json(path: Path, data: Mapping[str, Any]) -> None:
+    """In one step: a reader sees the old content or the new one."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+    temporary.write_text(json.dumps(data), encoding="utf-8")
+    temporary.replace(path)
+
+
+def _read_json(path: Path) -> dict[str, Any] | None:
+    try:
+        found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError):
+        return None
+    return found
