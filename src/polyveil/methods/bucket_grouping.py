@@ -148,7 +148,7 @@ def nearest_tied(
 ) -> tuple[int, int]:
     """Among buckets of equal priority and the rows in them, the row that widens the group's box least."""
     found = collect_tied(pool, forest, key_of(pool, b), course.tied)
-    best, which, least = b, np.int64(0), np.inf
+    best, which, least = b, 0, np.inf
     looks = max(course.candidates // max(found, 1), 1)
     for i in range(found):
         b = course.tied[i]

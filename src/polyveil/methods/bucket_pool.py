@@ -77,7 +77,7 @@ def tie_of(pool: Pool, b: int) -> int:
     """Order among equal keys: the policy's figure, then a random number that changes with every row taken."""
     chance = scramble(b, pool.size[b], pool.salt)
     if pool.ties == LARGEST_CAPACITY:
-        total = np.int64(0)
+        total = 0
         for j in range(pool.values.shape[1]):
             total += pool.capacity[pool.values[b, j]]
         return (total << _TIE_BITS) + chance
@@ -92,7 +92,7 @@ def scramble(a: int, b: int, salt: int) -> int:
     x = np.uint64(a) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(b) * np.uint64(0xD1342543DE82EF95) + np.uint64(salt)
     x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64((x ^ (x >> np.uint64(31))) >> np.uint64(40))
+    return int((x ^ (x >> np.uint64(31))) >> np.uint64(40))
 
 
 @njit
@@ -122,7 +122,7 @@ def take(pool: Pool, b: int, which: int) -> int:
 @njit
 def choose_by_scan(pool: Pool, top_rank: int) -> int:
     """The plain twin of the heap: look at every bucket, keep the best (-1: all are empty or shielded)."""
-    best, best_key, best_tie = -1, np.int64(0), np.int64(0)
+    best, best_key, best_tie = -1, 0, 0
     for b in range(len(pool.size)):
         if pool.size[b] == 0 or pool.rank[b] > top_rank or shielded(pool, b):
             continue
@@ -135,11 +135,11 @@ def choose_by_scan(pool: Pool, top_rank: int) -> int:
 @njit
 def choose(pool: Pool, forest: Forest) -> int:
     """The best bucket that is not shielded (-1: none), found in the heaps of the values that are not shielded."""
-    best = np.int64(-1)
+    best = -1
     for tree in range(len(forest.root)):
         if not hidden(pool, forest, tree):
             best = best_of_tree(pool, forest, forest.begin[tree], forest.begin[tree + 1], best)
-    return forest.bucket[best] if best >= 0 else np.int64(-1)
+    return int(forest.bucket[best]) if best >= 0 else -1
 
 
 @njit

@@ -24,7 +24,7 @@ class Counts(NamedTuple):
     """How often each group has each value: open addressing, keyed by group * values + value; -1 is free."""
 
     key: IntArray
-    count: IntArray
+    held: IntArray
     values: int
 
 
@@ -44,21 +44,21 @@ def slot_of(counts: Counts, group: int, value: int) -> int:
     slot = (mixed ^ (mixed >> np.int64(29))) & mask
     while counts.key[slot] >= 0 and counts.key[slot] != key:
         slot = (slot + 1) & mask
-    return slot
+    return int(slot)
 
 
 @njit
 def add(counts: Counts, group: int, value: int) -> None:
     slot = slot_of(counts, group, value)
     counts.key[slot] = group * counts.values + value
-    counts.count[slot] += 1
+    counts.held[slot] += 1
 
 
 @njit
 def accepts(counts: Counts, need: FloatArray, size: int, group: int, value: int) -> bool:
     """Whether one more row with this value leaves the group diverse in it."""
     slot = slot_of(counts, group, value)
-    held = counts.count[slot] if counts.key[slot] >= 0 else 0
+    held = counts.held[slot] if counts.key[slot] >= 0 else 0
     return (held + 1) * need[value] <= size + 1 + 1e-9
 
 
@@ -153,7 +153,7 @@ def accepting_groups(groups: Groups, count: int, counts: Counts, need: FloatArra
     for size in range(largest, -1, -1):
         by_size[size] += by_size[size + 1]  # now groups of at least this size
     for value in range(len(need)):
-        least = max(np.int64(np.ceil(need[value] - 1e-9)) - 1, 0)
+        least = max(int(np.ceil(need[value] - 1e-9)) - 1, 0)
         accepting[value] = by_size[least] if least <= largest else 0
     for slot in range(len(counts.key)):
         if counts.key[slot] >= 0:

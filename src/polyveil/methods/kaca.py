@@ -129,7 +129,7 @@ def _failing(boxes: Boxes, chains: Chains, judge: JudgeSpec, places: Places, rng
 
 
 @njit
-def holding_classes(boxes: Boxes, chains: Chains, judge: JudgeSpec, places: Places) -> np.ndarray:  # type: ignore[type-arg]
+def holding_classes(boxes: Boxes, chains: Chains, judge: JudgeSpec, places: Places) -> np.ndarray:
     held = np.empty(len(boxes.size), dtype=np.bool_)
     hist = np.zeros(judge.width, dtype=np.int64)
     for c in range(len(held)):

@@ -145,7 +145,7 @@ def bound(spec: QuasiSpec, boxes: Boxes, tree: BoxTree, c: int, node: int) -> fl
 @njit
 def nearest(spec: QuasiSpec, boxes: Boxes, tree: BoxTree, c: int) -> int:
     """The class that costs least to merge with c, the lowest number of equals; -1 where c is alone."""
-    best, least = np.int64(-1), np.inf
+    best, least = -1, np.inf
     tree.stack[0], depth = 1, 1
     while depth > 0:
         depth -= 1
@@ -172,7 +172,7 @@ def nearest(spec: QuasiSpec, boxes: Boxes, tree: BoxTree, c: int) -> int:
 @njit
 def nearest_by_scan(spec: QuasiSpec, boxes: Boxes, c: int) -> int:
     """The plain twin of `nearest`."""
-    best, least = np.int64(-1), np.inf
+    best, least = -1, np.inf
     for other in range(len(boxes.size)):
         if other != c and boxes.size[other] > 0:
             found = distance(spec, boxes, c, other)

@@ -70,20 +70,20 @@ def _free(name: str, policy: Policy) -> str:
     return name
 
 
-def _quasi(bound: Bound, table: CodedTable, partition: Partition, kept: np.ndarray) -> list[pl.Series]:  # type: ignore[type-arg]
+def _quasi(bound: Bound, table: CodedTable, partition: Partition, kept: np.ndarray) -> list[pl.Series]:
     if bound.policy.release.generalize == "none":
         return [published(column.cells).rename(column.name).filter(pl.Series(kept)) for column in bound.quasi]
     return quasi_columns(bound, table, partition)
 
 
-def _random_ids(part: Slice) -> np.ndarray:  # type: ignore[type-arg]
+def _random_ids(part: Slice) -> np.ndarray:
     """A random number, as text, for every group; `NA` for suppressed values."""
     groups = int(part.group_of_row.max(initial=-1)) + 1
     texts = np.array([*(str(number + 1) for number in random_order(groups)), NOT_AVAILABLE], dtype=object)
     return np.asarray(texts[part.group_of_row], dtype=object)
 
 
-def _sensitive(bound: Bound, about: Mapping[str, Any], ids: np.ndarray) -> pl.DataFrame:  # type: ignore[type-arg]
+def _sensitive(bound: Bound, about: Mapping[str, Any], ids: np.ndarray) -> pl.DataFrame:
     cells = {column.name: published(column.cells) for column in bound.sensitive}
     frame = pl.DataFrame(
         [pl.Series(about["group"], ids, dtype=pl.String), *(cells[name].rename(name) for name in about["attributes"])]
