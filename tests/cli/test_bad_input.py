@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -170,3 +171,23 @@ def test_however_a_table_is_broken_no_traceback_and_no_cell_is_shown(
         assert "Traceback" not in result.output
         assert "unforeseen" not in result.stderr
         assert not (folder / "release").exists()
+
+
+def test_private_material_stays_outside_the_release(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text(TABLE)
+    (tmp_path / "policy.yaml").write_text(POLICY)
+    release = str(tmp_path / "release")
+    command = [
+        "anonymize",
+        str(tmp_path / "table.csv"),
+        "-p",
+        str(tmp_path / "policy.yaml"),
+        "-o",
+        release,
+        "--private",
+    ]
+    assert CliRunner().invoke(app, [*command, str(tmp_path / "release" / "mine")]).exit_code == 2
+    assert not (tmp_path / "release").exists()
+    assert CliRunner().invoke(app, [*command, str(tmp_path / "mine")]).exit_code == 0
+    assert pl.read_parquet(tmp_path / "mine" / "row_map.parquet").columns == ["row", "class"]
+    assert "row_map" not in (tmp_path / "release" / "manifest.json").read_text()

@@ -33,6 +33,9 @@ def anonymize(
     delimiter: Annotated[str | None, typer.Option(help="Field delimiter of a CSV; found by itself otherwise.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV; found by itself otherwise.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Decimal mark of a CSV; found by itself otherwise.")] = None,
+    private: Annotated[
+        Path | None, typer.Option(help="Folder of your own for what must never be published: the class of each row.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
@@ -43,10 +46,13 @@ def anonymize(
     (exit code 1).
     """
     with reported_errors(as_json=as_json):
+        from polyveil.errors import InputError
         from polyveil.pipeline import anonymize as run
         from polyveil.table.databases import shown
 
         options = {"table": table, "query": query, "delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+        if private is not None and Path(out).resolve() in (private.resolve(), *private.resolve().parents):
+            raise InputError("--private lies inside the release, which is public. Name a folder of your own")
         with shown_progress(quiet=quiet or as_json) as progress:
             release = run(
                 data,
@@ -57,6 +63,8 @@ def anonymize(
                 progress=progress,
                 reading={name: value for name, value in options.items() if value is not None},
             )
+        if private is not None:
+            release.save_private(private)
         if as_json:
             print_json({**release.summary(), "release": shown(out)})
         else:

@@ -9,19 +9,24 @@ from typing import Any
 
 import polars as pl
 
-from polyveil.errors import VerificationFailed
+from polyveil.errors import InputError, VerificationFailed
 from polyveil.policy import from_public
+from polyveil.policy.hierarchy import IntArray
 from polyveil.release.publish import publish
 from polyveil.verify import StoredRelease, Verification, verify, verify_tables
 
 
 @dataclass(frozen=True, eq=False)
 class Release:
-    """What will be published. `tables` and `manifest` are public; `seconds` is for the caller alone."""
+    """What will be published. `tables` and `manifest` are public.
+
+    `seconds` and `class_of_row` (the class of each input row, -1 where it is suppressed) are for the caller alone.
+    """
 
     tables: Mapping[str, pl.DataFrame]
     manifest: Mapping[str, Any]
     seconds: Mapping[str, float] = field(default_factory=dict)
+    class_of_row: IntArray | None = field(default=None, repr=False)
 
     @property
     def form(self) -> str:
@@ -63,6 +68,18 @@ class Release:
             overwrite=overwrite,
             accept=require_verified,
         )
+
+    def save_private(self, folder: Path | str) -> None:
+        """Write what must never be published - which class each input row went to - for the steward's own files."""
+        if self.class_of_row is None:
+            raise InputError("this release does not know where its rows came from. Make it with anonymize")
+        target = Path(folder)
+        try:
+            target.mkdir(parents=True, mode=0o700, exist_ok=True)
+            rows = pl.DataFrame({"row": range(1, len(self.class_of_row) + 1), "class": self.class_of_row})
+            rows.write_parquet(target / "row_map.parquet")
+        except OSError as error:
+            raise InputError(f"{target} cannot be written ({error.strerror}). Name another place") from None
 
     def summary(self) -> dict[str, Any]:
         """The figures of `polyveil anonymize --json`."""

@@ -65,6 +65,7 @@ def run(folder: Path) -> dict[str, Any]:
             seed=about["seed"],
             progress=FileProgress(folder / "progress.json"),
         )
+        release.save_private(folder / "private")
     except PolyveilError as error:
         return {"state": "failed", "error": error_of(error)}
     except MemoryError:
