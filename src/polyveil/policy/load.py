@@ -12,7 +12,7 @@ from polyveil.errors import Fault, PolicyError
 from polyveil.policy.broken import BrokenRule
 from polyveil.policy.broken import Path as Place
 from polyveil.policy.checks import Sketch, check_column, check_levels, check_privacy
-from polyveil.policy.faults import Faults, findings_of, short, suggestion, unknown_key
+from polyveil.policy.faults import Faults, findings_of, place_name, suggestion, unknown_key
 from polyveil.policy.rules import File, Order, Rule, Tree, parse_rule, rule_class
 from polyveil.policy.scalars import categories, is_unicode
 from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice
@@ -146,7 +146,7 @@ def _column(name: str, data: Any, faults: Faults) -> Sketch | None:
         role = (
             data if isinstance(data, str) and data in ("identifier", "quasi", "sensitive", "insensitive") else "quasi"
         )
-        faults.add(path, "a column is described by a mapping", f"Write {short(name)}: {{role: {role}}}")
+        faults.add(path, "a column is described by a mapping", f"Write {place_name((name,))}: {{role: {role}}}")
         return None
     part = dict(data)
     lost = faults.lost_below(path)

@@ -71,15 +71,14 @@ def to_yaml(policy: Policy) -> str:
     return "\n".join(lines) + "\n"
 
 
-def entry(key: str | int, value: Any, indent: int = 0, pad: int = 0, comment: str = "") -> list[str]:
-    """`key: value` on one line where it fits, in block style otherwise; `comment` ends the first line."""
+def entry(key: str | int, value: Any, indent: int = 0, pad: int = 0) -> list[str]:
+    """`key: value` on one line where it fits, in block style otherwise."""
     head = " " * indent + _key(key, f"\n{' ' * indent}:")
-    note = f"  # {comment}" if comment else ""
     one_line = flow(value, WIDTH)
     start = f"{head.ljust(indent + pad)} "
     if one_line is not None and len(start) + len(one_line) <= WIDTH:
-        return [f"{start}{one_line}{note}".rstrip()]
-    return [f"{head}{note}", *_block(value, indent + 2)]
+        return [f"{start}{one_line}"]
+    return [head, *_block(value, indent + 2)]
 
 
 def _block(value: Any, indent: int) -> Iterator[str]:
