@@ -8,6 +8,7 @@ from __future__ import annotations
 import typer
 
 from polyveil.cli.anonymize import anonymize
+from polyveil.cli.attack import attack
 from polyveil.cli.catalogue import methods, models
 from polyveil.cli.check import check
 from polyveil.cli.demo import demo
@@ -34,7 +35,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, check, anonymize, verify, methods, models, warmup):
+for command in (demo, check, anonymize, verify, attack, methods, models, warmup):
     app.command()(command)
 
 

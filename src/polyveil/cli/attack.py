@@ -1,0 +1,113 @@
+"""`polyveil attack`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from polyveil.cli.frame import print_json, reported_errors
+from polyveil.cli.progress import shown_progress
+
+if TYPE_CHECKING:
+    from polyveil.attack import Attack, AttackReport
+
+COLOUR = {"within bound": "green", "broken": "bold red", "no promise": "yellow", "not run": "dim"}
+
+
+def attack(
+    release: Annotated[str, typer.Argument(help="The folder of a release, or its database with ?schema=NAME.")],
+    original: Annotated[str, typer.Option("--original", help="The table the release was made from.")],
+    policy: Annotated[
+        Path | None, typer.Option("--policy", "-p", help="Hold these promises against the release, not its own.")
+    ] = None,
+    second: Annotated[str | None, typer.Option(help="Another release of the same table, attacked together.")] = None,
+    heldout: Annotated[
+        str | None, typer.Option(help="People who are not in the release, for the learned attack's baseline.")
+    ] = None,
+    trials: Annotated[int, typer.Option(help="How many people are attacked.", min=10)] = 2000,
+    seed: Annotated[int, typer.Option(help="Which people are attacked.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Let simulated adversaries attack a release, and hold their success against what was promised.
+
+    Each adversary is shown with its success, what it reaches without the release, a 95 % interval, and the most the
+    promised model allows. Only the steward can run this: it needs the original table. Exit code 1: a promise is broken.
+    """
+    with reported_errors(as_json=as_json):
+        from polyveil.attack import attack as run
+        from polyveil.policy import Policy
+        from polyveil.table.databases import shown
+
+        asked = None if policy is None else Policy.from_yaml(policy)
+        with shown_progress(quiet=quiet or as_json) as progress:
+            report = run(
+                release,
+                original,
+                policy=asked,
+                second=second,
+                heldout=heldout,
+                trials=trials,
+                seed=seed,
+                progress=progress,
+            )
+        if as_json:
+            print_json({**_without_nan(report.to_dict()), "release": shown(release)})
+        else:
+            show_attacks(report)
+    if not report.holds:
+        raise typer.Exit(1)
+
+
+def show_attacks(report: AttackReport) -> None:
+    """One line per attack, then the verdict in words."""
+    from polyveil.cli.show import console, plain_table
+
+    out = console()
+    table = plain_table("attack", "column", "success", "without", "95 % interval", "bound", "surest", "verdict")
+    for found in report.attacks:
+        table.add_row(*_cells(found))
+    out.print(table)
+    for found in report.broken:
+        out.print(f"[bold red]broken[/] {_title(found)}: {found.adversary}. Promised: {found.promise}")
+    unpromised = [_title(a) for a in report.attacks if a.verdict == "no promise" and a.low > a.baseline]
+    if unpromised:
+        out.print(f"[yellow]nothing is promised against[/] {_listed(unpromised)}, and the release helps there")
+    verdict = "[green]no promise was broken[/]" if report.holds else "[red]the release does NOT keep its promise[/]"
+    out.print(verdict)
+
+
+def _cells(found: Attack) -> list[str]:
+    if found.verdict == "not run":
+        return [found.name, found.attribute or "", *["-"] * 5, f"[dim]not run[/]: {found.note}"]
+    interval = f"{found.low:.3f} - {found.high:.3f}"
+    return [
+        found.name,
+        found.attribute or "",
+        f"{found.success:.3f}",
+        f"{found.baseline:.3f}",
+        interval,
+        "-" if found.bound is None else f"{found.bound:.3f}",
+        "-" if found.worst is None else f"{found.worst:.3f}",
+        f"[{COLOUR[found.verdict]}]{found.verdict}[/]",
+    ]
+
+
+def _title(found: Attack) -> str:
+    return f"{found.name} of {found.attribute}" if found.attribute else found.name
+
+
+def _listed(items: Sequence[str], most: int = 6) -> str:
+    return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no NaN: a figure that was not measured is null."""
+    if isinstance(value, dict):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and value != value else value
