@@ -62,7 +62,7 @@ def _tree(tree: Hierarchy) -> FloatArray:
 
 
 def sensitive_cells(table: CodedTable, most: int = MOST_CELLS) -> Cells:
-    """The distinct sensitive tuples as weighted points, gathered into at most about `most` cells where they are more."""
+    """The distinct sensitive tuples as weighted points, gathered into about `most` cells where they are more."""
     tuples = table.sensitive_tuples
     count = len(tuples.counts)
     cell = np.arange(count)

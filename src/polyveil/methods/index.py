@@ -184,6 +184,19 @@ def take(forest: Forest, item: int) -> int:
 
 
 @njit
+def put_back(forest: Forest, row: int) -> None:
+    """Make a row unused again that `take` gave out; it need not be the last one taken of its item."""
+    item = forest.item_of_row[row]
+    forest.rows[forest.row_begin[item] + forest.unused[item]] = row
+    forest.unused[item] += 1
+    t = forest.group[item]
+    v = forest.leaves[t] + (item - forest.item_begin[t]) // BLOCK
+    while v > 0:
+        forest.below[forest.node_begin[t] + v] += 1
+        v >>= 1
+
+
+@njit
 def left_over(forest: Forest, t: int) -> int:
     """How many rows of the group are unused."""
     return forest.below[forest.node_begin[t] + 1]

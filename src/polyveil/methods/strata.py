@@ -18,7 +18,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
@@ -44,6 +44,8 @@ SEARCH_ROWS = 40_000
 GROWTH = 1.4
 FEW_FAILING = 0.02
 PATIENCE = 3
+MOST_PATIENCE = 6
+"""Steps without a better loss after which the search ends: few failing classes, or in any case."""
 
 
 class StrataOptions(Options):
@@ -105,17 +107,26 @@ class StratifiedMethod(Method[OptionsT]):
     """A method that says how to build classes of g rows; the search for g and the merging are here."""
 
     options: Any
+    search_rows: ClassVar[int] = SEARCH_ROWS
 
     @abstractmethod
     def builder(self, ground: Ground, task: Task) -> Build:
         """Prepare what does not depend on g and return the function that builds classes."""
+
+    def fixed_size(self, ground: Ground, task: Task) -> int | None:
+        """The rows per class where the method leaves no choice."""
+        return None
+
+    def found(self, ground: Ground, task: Task) -> dict[str, Any]:
+        """What else the method found by itself, to be reported."""
+        return {}
 
     def partition(self, task: Task) -> Partition:
         basis = reachable_basis(task)
         ground = ground_of(basis.table, basis.judge)
         secret = int(task.rng.integers(2**62))
         least, most = strata_range(task, basis.table.rows)
-        asked = self.options.strata
+        asked = self.fixed_size(ground, task) or self.options.strata
         if asked == "auto":
             trial = self._search(ground, task, secret, least, most)
         else:
@@ -123,7 +134,7 @@ class StratifiedMethod(Method[OptionsT]):
             trial = self.trial(ground, self.builder(ground, task), g, secret)
         if not np.isfinite(trial.loss):
             raise unreachable(task)
-        found: dict[str, Any] = {"strata": trial.g}
+        found: dict[str, Any] = {"strata": trial.g, **self.found(ground, task)}
         constant = trivially_close([c.name for c in basis.table.sensitive], task.attributes)
         if constant:
             found["trivially_close"] = constant
@@ -148,15 +159,15 @@ class StratifiedMethod(Method[OptionsT]):
 
     def _search(self, ground: Ground, task: Task, secret: int, least: int, most: int) -> Trial:
         rows = ground.table.rows
-        if rows <= SEARCH_ROWS:
+        if rows <= self.search_rows:
             build = self.builder(ground, task)
             return least_loss(lambda g: self.trial(ground, build, g, secret), least, most, task)
-        chosen = np.sort(np.random.default_rng(secret).choice(rows, SEARCH_ROWS, replace=False))
+        chosen = np.sort(np.random.default_rng(secret).choice(rows, self.search_rows, replace=False))
         sample = ground.table.take(chosen)
         judge = compile_constraints(task.models, attributes_of(sample), sample)
         small = ground_of(sample, judge)
         build = self.builder(small, task)
-        best = least_loss(lambda g: self.trial(small, build, g, secret), least, min(most, SEARCH_ROWS), task)
+        best = least_loss(lambda g: self.trial(small, build, g, secret), least, min(most, self.search_rows), task)
         return self.trial(ground, self.builder(ground, task), best.g, secret)
 
 
@@ -199,7 +210,7 @@ def least_loss(evaluate: Callable[[int], Trial], least: int, most: int, task: Ta
         least_so_far = min(least_so_far, trial.loss)
         if trial.failing_share <= FEW_FAILING and since_best >= PATIENCE:
             break
-        if trial.failing_share == 0.0 and since_best >= 1:
+        if since_best >= MOST_PATIENCE or (trial.failing_share == 0.0 and since_best >= 1):
             break
         g = max(g + 1, round(g * GROWTH))
     for _ in range(3):

@@ -1,0 +1,107 @@
+"""fragment: cut the space of sensitive values into boxes and give every class its share of each box.
+
+Bagai, Weber, Thammanna Gowda: Data Sanitization for t-Closeness over Multiple Numerical Sensitive Attributes (2023).
+
+- Guarantee: every model asked for, in every class. The paper's bound (Theorem 20) only guides the cuts; every class is
+  judged by its real distance before it is released.
+- Cost: the search over distinct sensitive tuples is polynomial in their number (milliseconds to seconds); then one
+  nearest-row query per row, for each class size tried.
+- Departures: `bound: tight` measures movement in the whole domain instead of the fragment (`bound: paper`), which needs
+  a small part of the fragments. `rounding: exact` makes gcd(fragment counts) classes, as in the paper - on real data
+  usually one class with the whole table; `balanced`, the default, deals each fragment's rows over c classes as evenly
+  as whole numbers allow, c searched for the least loss, and merges classes that fail. As the real distance decides, the
+  bound may then exceed t (`slack`). Hierarchical and nominal attributes, and mixtures, are cut at the children of a
+  node (the paper handles numbers only). Continuous attributes are binned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from pydantic import Field
+
+from polyveil.methods.base import Task
+from polyveil.methods.fragment_axes import Binning, axes_of, limits
+from polyveil.methods.fragments import Bound, Fragmentation, find_fragmentation
+from polyveil.methods.strata import Build, Ground, StrataOptions, StratifiedMethod, classes_from_strata
+from polyveil.policy.hierarchy import IntArray
+from polyveil.table.coded import CodedTable
+
+BALANCED_SLACK = 3.0
+"""The bound is what the worst rows of a fragment could do; real classes stay far below it. Fewer fragments leave more
+choice among near rows: on Adult the loss falls by 15 to 30 % from 1 to 3 and hardly beyond."""
+
+
+class FragmentOptions(StrataOptions):
+    """Options of `fragment`."""
+
+    bound: Bound = Field(default="tight", description="how far mass can move in a fragment: tight, or as in the paper")
+    rounding: Literal["balanced", "exact"] = Field(
+        default="balanced", description="balanced: shares up to one row; exact: exact shares, gcd(counts) classes"
+    )
+    slack: Annotated[float, Field(gt=0)] | None = Field(
+        default=None, description="the bound may exceed t by this factor; 1 is the paper, by default 3 where balanced"
+    )
+    bins: int = Field(default=64, ge=2, le=4096, description="an ordered column with more values is put into bins")
+    binning: Binning = Field(default="frequency", description="bins of equal frequency or of equal width")
+    edges: Mapping[str, tuple[float, ...]] = Field(default_factory=dict, description="bin edges per sensitive column")
+    most_fragments: Annotated[int, Field(ge=1)] = Field(default=4096, description="stop cutting at this many fragments")
+
+
+class Fragment(StratifiedMethod[FragmentOptions]):
+    """FIND-FRAGMENTATION-GENERALIZED and GENERATE-CLASSES of bagai2023."""
+
+    name = "fragment"
+    title = "Fragments of the sensitive values, a share of each per class"
+    paper = "Bagai et al. 2023"
+    guarantee = "Every model asked for holds in every class."
+    cost = "One nearest-row query per row, for each class size tried."
+    options_type = FragmentOptions
+
+    def builder(self, ground: Ground, task: Task) -> Build:
+        fragmentation = self.fragmentation(ground.table, task)
+        stratum_of_row = fragmentation.of_tuple[ground.table.sensitive_tuples.of_row]
+        sizes = np.bincount(stratum_of_row, minlength=fragmentation.fragments).astype(np.int64)
+
+        def build(g: int, rng: np.random.Generator) -> IntArray:
+            rows = ground.table.rows
+            classes = exact_classes(sizes, task.k) if self.options.rounding == "exact" else max(rows // g, 1)
+            return classes_from_strata(ground, stratum_of_row, sizes, classes, self.options.seed_order, rng)
+
+        return build
+
+    def fragmentation(self, table: CodedTable, task: Task) -> Fragmentation:
+        """The fragmentation whose bounds keep every threshold asked for."""
+        asked = self.options
+        tuples = table.sensitive_tuples
+        slack = asked.slack or (1.0 if asked.rounding == "exact" else BALANCED_SLACK)
+        limit = {name: t * slack for name, t in limits(task.models, task.attributes).items()}
+        axes = axes_of(table, limit, asked.bins, asked.binning, asked.edges)
+        if not axes:
+            return Fragmentation(np.zeros(len(tuples.counts), dtype=np.int64), 1, 1, np.zeros(0))
+        units = np.stack([axis.unit_of_code[tuples.codes[:, a]] for a, axis in enumerate(axes)], axis=1)
+        return find_fragmentation(units, tuples.counts, axes, asked.bound, asked.most_fragments)
+
+    def fixed_size(self, ground: Ground, task: Task) -> int | None:
+        if self.options.rounding == "balanced":
+            return None
+        fragmentation = self.fragmentation(ground.table, task)
+        counts = np.bincount(fragmentation.of_tuple[ground.table.sensitive_tuples.of_row])
+        return ground.table.rows // exact_classes(counts, task.k)
+
+    def found(self, ground: Ground, task: Task) -> dict[str, Any]:
+        fragmentation = self.fragmentation(ground.table, task)
+        names = [column.name for column in ground.table.sensitive]
+        return {
+            "fragments": fragmentation.fragments,
+            "bounds": {name: round(float(b), 6) for name, b in zip(names, fragmentation.bounds, strict=False)},
+        }
+
+
+def exact_classes(sizes: IntArray, k: int) -> int:
+    """The most classes with exactly equal shares and k rows each: a divisor of all fragment counts."""
+    shared = int(np.gcd.reduce(sizes))
+    rows = int(sizes.sum())
+    return max(c for c in range(1, shared + 1) if shared % c == 0 and (rows // c >= k or c == 1))
