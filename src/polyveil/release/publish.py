@@ -9,6 +9,8 @@ from typing import Any
 import polars as pl
 
 from polyveil.release.bundle import check_target, write_bundle
+from polyveil.report import NAME as REPORT
+from polyveil.report import build
 from polyveil.table.databases.place import is_url
 
 
@@ -29,12 +31,17 @@ def publish(
     *,
     file_format: str,
     overwrite: bool = False,
+    report: bool = True,
     accept: Callable[[Any], None],
 ) -> None:
-    """Write everything, let `accept` judge what was written, and only then let it appear under its name."""
+    """Write everything, let `accept` judge what was written, and only then let it appear under its name.
+
+    A folder gets a report beside the tables; a database holds tables alone.
+    """
     if isinstance(out, str) and is_url(out):
         from polyveil.release.database import write_release
 
         write_release(out, tables, manifest, overwrite=overwrite, accept=accept)
         return
-    write_bundle(Path(out), tables, manifest, file_format=file_format, overwrite=overwrite, accept=accept)
+    extra = {REPORT: build(manifest, tables)} if report else {}
+    write_bundle(Path(out), tables, manifest, file_format=file_format, overwrite=overwrite, extra=extra, accept=accept)

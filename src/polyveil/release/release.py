@@ -58,7 +58,7 @@ class Release:
         """Check the tables against the manifest, by the code that checks strangers' releases."""
         return verify_tables(self.manifest, self.tables)
 
-    def save(self, path: Path | str, *, overwrite: bool = False) -> None:
+    def save(self, path: Path | str, *, overwrite: bool = False, report: bool = True) -> None:
         """Write the bundle, or into the database a URL names; it appears only once the verifier has passed it."""
         publish(
             path,
@@ -66,6 +66,7 @@ class Release:
             self.manifest,
             file_format=self.file_format,
             overwrite=overwrite,
+            report=report,
             accept=require_verified,
         )
 
