@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from polyveil.errors import Unsatisfiable
+from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
 from polyveil.methods import Partition, Task, make_method
 from polyveil.models import (
@@ -29,7 +29,7 @@ from polyveil.models import (
     models_for,
 )
 from polyveil.models.linked import LinkedStatistics, from_groups
-from polyveil.policy import Policy
+from polyveil.policy import Policy, check
 from polyveil.progress import SILENT, Progress
 from polyveil.release import FORMS, Release
 from polyveil.release.arrange import arrange, settle
@@ -52,13 +52,14 @@ def anonymize(
     out: Path | str | None = None,
     overwrite: bool = False,
     seed: int | None = None,
+    report: bool = True,
     progress: Progress = SILENT,
     reading: Mapping[str, Any] | None = None,
 ) -> Release:
     """Anonymize a table by a policy; with `out`, publish it there as a bundle once its files have been verified.
 
     `source` is a path or a polars, pandas or pyarrow frame. `seed` reproduces the method's choices; the order of the
-    released rows never follows from it. `reading` passes options such as `delimiter` on to the reader.
+    released rows never follows from it. `report` puts report.html into the bundle. `reading` passes options such as `delimiter` on to the reader.
     Raises PolicyError or InputError for what cannot be used, Unsatisfiable where the policy cannot be reached.
     """
     clock = Clock(progress)
@@ -94,11 +95,11 @@ def anonymize(
         with clock.stage("verify"):
             refuse_unless(release.verify())
     else:
-        _publish(release, out, overwrite, clock)
+        _publish(release, out, overwrite, report, clock)
     return release
 
 
-def _publish(release: Release, out: Path | str, overwrite: bool, clock: Clock) -> None:
+def _publish(release: Release, out: Path | str, overwrite: bool, report: bool, clock: Clock) -> None:
     """Write, verify what was written, and only then let it appear under its name."""
 
     def verified(written: Any) -> None:
@@ -107,13 +108,22 @@ def _publish(release: Release, out: Path | str, overwrite: bool, clock: Clock) -
 
     with clock.stage("write"):
         publish(
-            out, release.tables, release.manifest, file_format=release.file_format, overwrite=overwrite, accept=verified
+            out,
+            release.tables,
+            release.manifest,
+            file_format=release.file_format,
+            overwrite=overwrite,
+            report=report,
+            accept=verified,
         )
 
 
 def load_policy(policy: Policy | Mapping[str, Any] | Path | str) -> Policy:
     """A policy as it comes: an object, plain data, or the path of a file."""
     if isinstance(policy, Policy):
+        faults = check(policy)
+        if faults:
+            raise PolicyError(faults)
         return policy
     return Policy.from_dict(policy) if isinstance(policy, Mapping) else Policy.from_yaml(policy)
 

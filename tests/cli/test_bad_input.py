@@ -1,4 +1,4 @@
-"""Bad input at the command line: exit code 2, one clear message, no traceback, no cell of the table, nothing written."""
+"""Bad input at the command line: exit code 2, one clear message, no traceback, no cell, nothing written."""
 
 from __future__ import annotations
 

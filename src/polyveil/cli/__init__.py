@@ -12,6 +12,8 @@ from polyveil.cli.attack import attack
 from polyveil.cli.catalogue import methods, models
 from polyveil.cli.check import check
 from polyveil.cli.demo import demo
+from polyveil.cli.inspect import inspect
+from polyveil.cli.report import report
 from polyveil.cli.verify import verify
 from polyveil.cli.warmup import warmup
 
@@ -35,7 +37,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, check, anonymize, verify, attack, methods, models, warmup):
+for command in (demo, inspect, check, anonymize, verify, attack, report, methods, models, warmup):
     app.command()(command)
 
 

@@ -41,7 +41,11 @@ def methods(
 def _options(options: Any) -> dict[str, Any]:
     schema = options.model_json_schema()["properties"] if options.model_fields else {}
     return {
-        name: {"default": field.default, "description": field.description or "", "schema": schema.get(name, {})}
+        name: {
+            "default": schema.get(name, {}).get("default"),
+            "description": field.description or "",
+            "schema": schema.get(name, {}),
+        }
         for name, field in options.model_fields.items()
     }
 

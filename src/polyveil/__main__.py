@@ -1,0 +1,5 @@
+"""`python -m polyveil`."""
+
+from polyveil.cli import main
+
+main()
