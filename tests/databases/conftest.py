@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,8 +19,6 @@ from databases.servers import (
     server_programs,
 )
 
-_numbers = itertools.count(1)
-
 
 @pytest.fixture(scope="session")
 def server() -> Iterator[Server]:
@@ -37,13 +34,11 @@ def server() -> Iterator[Server]:
 def postgresql(server: Server, monkeypatch: pytest.MonkeyPatch) -> Database:
     """An empty PostgreSQL database; the password comes from the environment, as it should."""
     monkeypatch.setenv("PGPASSWORD", PASSWORD)
-    name = f"test_{next(_numbers)}"
-    connection = open_postgresql(server, "postgres")
-    connection.adbc_connection.set_autocommit(True)
-    with connection.cursor() as cursor:
-        cursor.execute(f"CREATE DATABASE {name}")
-    connection.close()
-    return Database("postgresql", server.url(name), lambda: open_postgresql(server, name))
+    database = Database("postgresql", server.url("postgres"), lambda: open_postgresql(server, "postgres"))
+    schemas = database.run("SELECT quote_ident(nspname) FROM pg_namespace WHERE nspname !~ '^(pg_|information_schema)'")
+    database.run(*(f"DROP SCHEMA {name} CASCADE" for (name,) in schemas))
+    database.run("CREATE SCHEMA public", "GRANT USAGE ON SCHEMA public TO PUBLIC")
+    return database
 
 
 @pytest.fixture

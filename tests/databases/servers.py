@@ -7,9 +7,9 @@ import shutil
 import socket
 import subprocess
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +79,6 @@ def running_server(programs: Path) -> Iterator[Server]:
         server.start()
         yield server
     finally:
-        subprocess.run(["true"], check=True)
         if (folder / "data" / "postmaster.pid").exists():
             server.stop()
         shutil.rmtree(folder, ignore_errors=True)
@@ -91,8 +90,7 @@ class Database:
 
     kind: str
     url: str
-    connect: Any
-    kept: list[Any] = field(default_factory=list)
+    connect: Callable[[], Any]
 
     def release_url(self, schema: str = "release_2026") -> str:
         return f"{self.url}?schema={schema}"

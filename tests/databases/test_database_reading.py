@@ -32,7 +32,8 @@ def test_postgresql_types_arrive_as_they_are(postgresql: Database) -> None:
         "mood mood, id uuid, words text, short varchar(9), fixed char(5), network inet)",
         "INSERT INTO t VALUES (-32768, 2147483647, 9223372036854775807, 0.1, 0.30000000000000004, 12345678.90, "
         "0.000001, 2.5, '2024-02-29', '2024-02-29 23:59:59.123456', '2024-03-01 00:59:59.123456+01', "
-        "'23:59:59.123456', true, 'ok', 'A0EEBC99-9c0b-4ef8-bb6d-6bb9bd380a11', 'ünïcode \"quoted\"', 'x', 'ab', '10.0.0.1/8')",
+        "'23:59:59.123456', true, 'ok', 'A0EEBC99-9c0b-4ef8-bb6d-6bb9bd380a11', "
+        "'ünïcode \"quoted\"', 'x', 'ab', '10.0.0.1/8')",
         "INSERT INTO t DEFAULT VALUES",
     )
     frame = read(postgresql, table="t")

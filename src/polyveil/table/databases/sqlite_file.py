@@ -69,13 +69,12 @@ class SqliteSession:
             # Alone the text must be a statement, and between brackets only a SELECT can stand. EXPLAIN runs nothing.
             self._run(f"EXPLAIN {wanted.sql}", "reading the query")
             return f"(\n{wanted.sql}\n)"
-        catalogue = f"{quoted(wanted.schema or 'main')}.sqlite_master"
-        names = [str(row[0]) for row in self._rows(f"SELECT name FROM {catalogue}")]  # noqa: S608 - names are quoted
-        if wanted.name.lower() not in [name.lower() for name in names]:
+        name = _in_file(wanted)
+        if name.name.lower() not in [each.lower() for each in self.tables()]:
             tables = self.tables()
             near = f"It has: {listed(tables)}" if tables else "It has no tables"
             raise InputError(f"{self.place.without_schema} has no table {wanted}. {near}")
-        return wanted.sql
+        return name.sql
 
     def describe(self, source: str, wanted: Wanted) -> list[Described]:
         with self._faults(f"reading {wanted}"), self.connection.cursor() as cursor:
@@ -90,7 +89,7 @@ class SqliteSession:
     def _declared(self, wanted: Wanted) -> dict[str, str]:
         if isinstance(wanted, Query):
             return {}
-        rows = self._rows("SELECT name, type FROM pragma_table_xinfo(?)", wanted.name)
+        rows = self._rows("SELECT name, type FROM pragma_table_xinfo(?)", _in_file(wanted).name)
         return {str(name): str(kind).split("(")[0].strip().upper() for name, kind in rows}
 
     def _kinds(self, source: str, names: Sequence[str]) -> dict[str, set[str]]:
@@ -144,19 +143,20 @@ class SqliteSession:
             )
 
     def stored(self, schema: str, table: str) -> TableName:
-        return TableName(f"{schema}{SEPARATOR}{table}")
+        return TableName(table, schema)
 
     def create_schema(self, schema: str) -> None:
         """SQLite has none: the prefix is all there is."""
 
     def create(self, name: TableName, frame: pl.DataFrame) -> None:
+        name = _in_file(name)
         columns = ", ".join(f"{quoted(column)} {_type_of(dtype)}" for column, dtype in frame.schema.items())
         self._run(f"CREATE TABLE {name.sql} ({columns})", f"creating {name}")
         with self._faults(f"writing {name}"), self.connection.cursor() as cursor:
             cursor.adbc_ingest(name.name, in_batches(_with_texts(frame)), mode="append")
 
     def drop(self, name: TableName) -> None:
-        self._run(f"DROP TABLE {name.sql}", f"replacing {name}")
+        self._run(f"DROP TABLE {_in_file(name).sql}", f"replacing {name}")
 
     def commit(self) -> None:
         with self._faults("committing"):
@@ -187,6 +187,11 @@ class SqliteSession:
             yield
         except (adbc_driver_manager.Error, OSError, pa.ArrowException) as error:
             raise sqlite_fault(error, self.place, doing) from None
+
+
+def _in_file(name: TableName) -> TableName:
+    """`schema.table` as SQLite has it: schemas are prefixes there, and `main` is the file itself."""
+    return TableName(name.name if name.schema in (None, "main") else f"{name.schema}{SEPARATOR}{name.name}")
 
 
 def _described(name: str, kinds: set[str], declared: str) -> Described:
