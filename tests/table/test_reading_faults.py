@@ -106,8 +106,9 @@ def test_repeated_names_are_told_by_their_place(refusal):
 
 
 def test_a_name_is_missing(refusal):
-    assert "column 1 has no name" in refusal(f",age\n1,{SECRET}\n")
-    assert "column 2 has no name" in refusal(f"age,\n1,{SECRET}\n")
+    assert "column 1 without a name" in refusal(f",age\n1,{SECRET}\n")
+    assert "columns 1 and 3 without a name" in refusal(f",age,\n1,{SECRET},2\n")
+    assert "column 2 without a name" in refusal(f"age,\n1,{SECRET}\n")
 
 
 def test_a_row_where_the_header_should_be_is_not_quoted(refusal):

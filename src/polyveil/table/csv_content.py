@@ -207,7 +207,10 @@ def undecodable(name: str, data: bytes, encoding: str, offset: int, tried: tuple
 
 def line_at(data: bytes, offset: int, encoding: str = "utf-8") -> int:
     """Number of the line, from 1, that holds the byte at `offset`."""
-    before = data[:offset].decode(encoding, errors="ignore")
+    try:
+        before = data[:offset].decode(encoding, errors="ignore")
+    except UnicodeError:  # Codecs that cannot skip over faults.
+        before = data[:offset].decode("latin-1")
     return 1 + before.count("\n") + before.count("\r") - before.count("\r\n")
 
 

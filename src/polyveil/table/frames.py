@@ -62,7 +62,8 @@ def check_names(names: Sequence[str], name: str) -> None:
     empty = [str(i) for i, column in enumerate(names, start=1) if not column.strip()]
     if empty:
         raise InputError(
-            f"{name}: column {listed(empty)} has no name. Every column needs one: name it or remove it "
+            f"{name}: {'column' if len(empty) == 1 else 'columns'} {listed(empty)} without a name. "
+            f"Every column needs one: name it or remove it "
             f"(a first column without a name is usually a row index written by mistake)."
         )
     count = Counter(names)
