@@ -90,12 +90,16 @@ def _place_of(domain: OrderedDomain) -> Callable[[str], float]:
 def _node_or_set(domain: TreeDomain, text: str | None) -> BoolArray:
     tree = domain.hierarchy
     codes = np.arange(domain.size)
-    if domain.as_set and text is not None and text.startswith("{") and text.endswith("}"):
-        members = next(csv.reader(io.StringIO(text[1:-1]), skipinitialspace=True))
-        known: dict[Any, int] = {label: code for code, label in enumerate(tree.leaves)}
-        wanted = [
-            domain.null_code if member == ANYTHING and member not in known else known[member] for member in members
-        ]
-        return np.isin(codes, wanted)
+    if domain.as_set and text is not None and text not in tree.leaves:
+        if not (text.startswith("{") and text.endswith("}")):
+            raise KeyError(text)
+        return np.isin(codes, _members(domain, text[1:-1]))
     node = tree.labels.index(text)
     return np.asarray((codes >= tree.start[node]) & (codes < tree.stop[node]))
+
+
+def _members(domain: TreeDomain, inside: str) -> list[int]:
+    """The codes of a set's values; `*` among them stands for missing."""
+    known: dict[Any, int] = {label: code for code, label in enumerate(domain.hierarchy.leaves)}
+    values = next(csv.reader(io.StringIO(inside), skipinitialspace=True))
+    return [domain.null_code if value == ANYTHING and value not in known else known[value] for value in values]
