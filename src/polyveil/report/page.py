@@ -21,8 +21,8 @@ class Section:
     parts: tuple[Markup, ...]
 
 
-def page(title: str, lead: Markup, sections: Sequence[Section], *, foot: str) -> str:
-    """The whole file."""
+def page(title: str, lead: Markup, sections: Sequence[Section], *, foot: str, rules: str = "") -> str:
+    """The whole file; `rules` are style rules of this page alone."""
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -31,7 +31,7 @@ def page(title: str, lead: Markup, sections: Sequence[Section], *, foot: str) ->
         tag("meta", name="color-scheme", content="light dark"),
         tag("meta", name="referrer", content="no-referrer"),
         tag("title", title),
-        tag("style", Markup(style())),
+        tag("style", Markup(style() + rules)),
     )
     contents = tag(
         "nav",

@@ -1,0 +1,41 @@
+"""The frontier: what no other release beats. Loss, greatest distance and smallest class are compared at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from polyveil.advise.cases import Case, Outcome
+
+
+def frontier(outcomes: Iterable[Outcome]) -> frozenset[Case]:
+    """Cases that no other release of the same form dominates: at least as good in everything, better in something.
+
+    Forms are compared among themselves: exact quasi-identifiers beside groups lose nothing by a measure that looks at
+    quasi-identifiers alone.
+    """
+    done = [outcome for outcome in outcomes if outcome.done]
+    return frozenset(
+        outcome.case
+        for outcome in done
+        if not any(_dominates(other, outcome) for other in done if other.form == outcome.form)
+    )
+
+
+def _scores(outcome: Outcome) -> tuple[float, float, float]:
+    """Loss, distance, minus the smallest class: less is better in each."""
+    far = 1.0 if outcome.distance is None else outcome.distance
+    return outcome.normalized_loss, far, -float(outcome.privacy.get("k", 0))
+
+
+def _dominates(one: Outcome, other: Outcome) -> bool:
+    ours, theirs = _scores(one), _scores(other)
+    return all(a <= b for a, b in zip(ours, theirs, strict=True)) and ours != theirs
+
+
+def lower_steps(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    """The points (x, y) of which no other has both a smaller x and a smaller y, from left to right."""
+    kept: list[tuple[float, float]] = []
+    for x, y in sorted(points):
+        if not kept or y < kept[-1][1]:
+            kept.append((x, y))
+    return kept
