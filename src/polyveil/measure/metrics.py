@@ -57,6 +57,11 @@ _LOSS = (
         "Weighted hierarchical distance of every cell from its value, summed over the table (han2013, eq. (4)); ranges "
         "of numbers and sets of values count by their width.",
     ),
+    Metric(
+        *("additional_information_loss", "lower", 0.0, None, "share"),
+        "Rows that groups have beyond the least their l asks for, relative to it, averaged over the sensitive tables "
+        "(xiao2020, Definition 14; han2013, eq. (8)); of anatomized and sliced releases.",
+    ),
 )
 
 _RISK = (
@@ -74,5 +79,26 @@ _RISK = (
     ),
 )
 
-METRICS: dict[str, Metric] = {metric.name: metric for metric in (*_LOSS, *_RISK)}
+_UTILITY = (
+    Metric(
+        *("query_error", "lower", 0.0, None, "share of the true count"),
+        "Median error of COUNT queries over random ranges, a reader taking every value a cell stands for as equally "
+        "likely.",
+    ),
+    Metric(
+        *("distribution_shift", "lower", 0.0, 1.0, "total variation"),
+        "How far the distribution of a column that a reader reconstructs is from the original's, mean over columns.",
+    ),
+    Metric(
+        *("association_shift", "lower", 0.0, 1.0, "change of Cramer's V"),
+        "How much the association of two columns that a reader reconstructs differs from the original's, mean over "
+        "pairs.",
+    ),
+    Metric(
+        *("model_accuracy", "higher", 0.0, 1.0, "share"),
+        "Accuracy, on original rows it has not seen, of a classifier of the sensitive columns trained on the release.",
+    ),
+)
+
+METRICS: dict[str, Metric] = {metric.name: metric for metric in (*_LOSS, *_RISK, *_UTILITY)}
 """Every measure by its name in results."""

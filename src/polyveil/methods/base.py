@@ -95,7 +95,7 @@ class Method(ABC, Generic[OptionsT]):
     paper: ClassVar[str]
     guarantee: ClassVar[str]
     cost: ClassVar[str]
-    forms: ClassVar[tuple[Form, ...]] = ("generalized", "anatomized")
+    forms: ClassVar[tuple[Form, ...]] = ("generalized", "anatomized", "sliced")
     options_type: ClassVar[type[Options]] = Options
 
     def __init__(self, options: OptionsT) -> None:

@@ -70,7 +70,6 @@ class Kaca(Method[Options]):
     paper = "Li et al. 2006; han2013"
     guarantee = "Every model asked for holds in every class."
     cost = "Near-linear in the distinct quasi-identifier tuples; seconds for hundreds of thousands of rows."
-    forms = ("generalized", "anatomized", "sliced")
 
     def partition(self, task: Task) -> Partition:
         basis = reachable_basis(task)

@@ -33,11 +33,15 @@ _SUSPICIOUS = 6.0
 
 @dataclass(frozen=True, eq=False)
 class SensitiveTable:
-    """One sensitive table as read, one row per person (counts written out), and its groups numbered from 0."""
+    """One sensitive table, one row per person (counts written out), and its groups numbered from 0.
+
+    `stored` are the groups of the rows as they stand in the file.
+    """
 
     about: Mapping[str, Any]
     frame: pl.DataFrame
     group_of_row: IntArray
+    stored: IntArray
     ids: list[str]
 
 
@@ -101,14 +105,14 @@ def _check_columns(
 
 
 def _read(about: Mapping[str, Any], frame: pl.DataFrame) -> SensitiveTable:
-    if "count" in about:
-        repeats = frame.get_column(about["count"]).cast(pl.Int64)
-        rows = pl.Series(np.repeat(np.arange(frame.height), np.maximum(repeats.to_numpy(), 0)))
-        frame = frame.drop(about["count"])[rows]
     groups = frame.get_column(about["group"]).cast(pl.String)
     ids = sorted(groups.unique().drop_nulls().to_list())
-    numbers = groups.cast(pl.Enum(ids)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
-    return SensitiveTable(about, frame, numbers, ids)
+    stored = groups.cast(pl.Enum(ids)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    if "count" not in about:
+        return SensitiveTable(about, frame, stored, stored, ids)
+    repeats = np.maximum(frame.get_column(about["count"]).cast(pl.Int64).fill_null(0).to_numpy(), 0)
+    rows = np.repeat(np.arange(frame.height), repeats)
+    return SensitiveTable(about, frame.drop(about["count"])[pl.Series(rows)], stored[rows], stored, ids)
 
 
 def _check_suppression(
@@ -226,19 +230,30 @@ def _least(statistics: LinkedStatistics, model: Model) -> FloatArray:
 
 
 def _check_orders(quasi: pl.DataFrame, parts: Sequence[SensitiveTable]) -> list[Finding]:
-    """The order of groups in one table must not go with their order in another, nor groups stand in order."""
-    places = []
+    """Groups must not stand together in a table, nor in orders that go together in two: a shuffle does neither."""
+    findings = []
     for part in parts:
+        name = part.about["table"]
         ids = quasi.get_column(part.about["group"]).cast(pl.String)
         numbers = ids.replace_strict(part.ids, list(range(len(part.ids))), default=-1, return_dtype=pl.Int64).to_numpy()
-        places.append((part.about["table"], _mean_place(numbers, len(part.ids)), part))
-    findings = []
-    for name, in_quasi, part in places:
-        agreement = _agreement(in_quasi, _mean_place(part.group_of_row, len(part.ids)))
+        places = _mean_place(numbers, len(part.ids)), _mean_place(part.group_of_row, len(part.ids))
+        agreement = _agreement(*places)
         if agreement > _SUSPICIOUS:
             message = f"rows of quasi and {name} stand in orders that go together ({agreement:.1f} standard deviations)"
             findings.append(fails("row order", message))
+        findings += [
+            fails("row order", f"rows of a group stand together in {table} more often than in a shuffled table")
+            for table, groups in ((name, part.stored), ("quasi", numbers[numbers >= 0]))
+            if _stand_together(groups)
+        ]
     return findings or [holds("row order", "the order of rows in one table says nothing about another's")]
+
+
+def _stand_together(groups: IntArray) -> bool:
+    """Whether more neighbours share a group than chance makes likely: sum s (s - 1) / n of them are expected."""
+    sizes = np.bincount(groups) if len(groups) else np.zeros(1, dtype=np.int64)
+    expected = float((sizes * (sizes - 1.0)).sum()) / max(len(groups), 1)
+    return int(np.count_nonzero(groups[1:] == groups[:-1])) > expected + _SUSPICIOUS * (math.sqrt(expected) + 1.0)
 
 
 def _mean_place(group_of_row: IntArray, groups: int) -> FloatArray:
