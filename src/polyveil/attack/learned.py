@@ -14,14 +14,15 @@ import numpy as np
 import polars as pl
 
 from polyveil.attack.cells import misfits
+from polyveil.attack.inference import branches
 from polyveil.attack.result import Attack, attack_of, not_run
 from polyveil.attack.scene import Scene
+from polyveil.measure.utility_model import few_classes
 from polyveil.models import Attribute
 from polyveil.policy.hierarchy import FloatArray, IntArray
 from polyveil.table.coded import CodedTable
 
 MOST_ROWS = 20_000
-MOST_CLASSES = 12
 ADVERSARY = "trains a random forest on the release and asks it about people whose quasi-identifiers are known"
 
 
@@ -29,7 +30,7 @@ def learned(scene: Scene, name: str, heldout: tuple[CodedTable, IntArray] | None
     """`heldout` holds people who are not in the release, with their codes of the sensitive column."""
     if not scene.people.quasi:
         return not_run("learned inference", name, ADVERSARY, "the release has no quasi-identifiers to learn from")
-    classes = few_classes(scene.attributes[name])
+    classes = _classes(scene.attributes[name])
     rows, codes_of_rows = _examples(scene, name)
     some = scene.rng.permutation(len(rows))[:MOST_ROWS]
     forest = _fit(released_features(scene)[rows[some]], classes[codes_of_rows[some]])
@@ -45,17 +46,10 @@ def learned(scene: Scene, name: str, heldout: tuple[CodedTable, IntArray] | None
     return attack_of("learned inference", name, ADVERSARY, said == truth, control, None, None, note)
 
 
-def few_classes(about: Attribute) -> IntArray:
-    """The class each value is guessed as: itself, or a quarter of the rows where there are too many values."""
-    if int((about.whole > 0).sum()) <= MOST_CLASSES:
-        return np.arange(about.size)
-    if about.ground.distance == "ordered":
-        before = np.cumsum(about.whole) - about.whole / 2
-        return np.minimum((4 * before / max(about.total, 1)).astype(np.int64), 3)
-    from polyveil.attack.inference import branches
-
-    found = branches(about)
-    return np.arange(about.size) if found is None else found
+def _classes(about: Attribute) -> IntArray:
+    """The class each value is guessed as."""
+    ordered = about.ground.distance == "ordered"
+    return few_classes(about.whole, ordered=ordered, branch=None if ordered else branches(about))
 
 
 def people_features(people: CodedTable, rows: IntArray) -> FloatArray:
