@@ -40,7 +40,7 @@ class Comparison:
 
     @property
     def best(self) -> frozenset[Case]:
-        """The cases that no other one of the same form beats in loss, distance and class size at once."""
+        """The cases that no other one of the same form beats in loss and protection at once."""
         return frontier(self.outcomes)
 
     def to_dict(self) -> dict[str, Any]:

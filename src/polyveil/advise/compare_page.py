@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from polyveil import __version__
 from polyveil.advise.cases import Case, Outcome
-from polyveil.advise.frontier import lower_steps
+from polyveil.advise.frontier import lower_steps, protection
 from polyveil.report.markup import Markup, number, table, tag
 from polyveil.report.page import Section, page
 from polyveil.report.scatter import Point, choice, scatter
@@ -26,13 +26,15 @@ STATUS_WORDS = {
 def comparison_page(comparison: Comparison) -> str:
     """The whole page."""
     done = [outcome for outcome in comparison.outcomes if outcome.done]
-    methods = list(dict.fromkeys(outcome.case.method for outcome in comparison.outcomes))
-    boxes, rules = choice("Show", [m for m in methods if any(o.case.method == m for o in done)])
-    forms = list(dict.fromkeys(outcome.form for outcome in done))
-    drawn = [m for m in methods if any(o.case.method == m for o in done)]
-    sections = [_plot(form, [o for o in done if o.form == form], comparison.best, drawn, boxes) for form in forms]
-    sections = [_only_first_has_boxes(section, i, boxes) for i, section in enumerate(sections)]
-    sections.append(_releases(done, comparison.best))
+    drawn = list(dict.fromkeys(outcome.case.method for outcome in done))
+    boxes, rules = choice("Show", drawn)
+    sections: list[Section] = []
+    for form in dict.fromkeys(outcome.form for outcome in done):
+        some = [outcome for outcome in done if outcome.form == form]
+        parts = (_plot(form, some, comparison.best, drawn), _releases(form, some, comparison.best))
+        # One set of check boxes serves every plot.
+        parts = parts if sections else (boxes, *parts)  # type: ignore[assignment]
+        sections.append(Section(f"form-{form}", f"{form.capitalize()} releases", parts))
     rest = [outcome for outcome in comparison.outcomes if not outcome.done]
     if rest:
         sections.append(_without(rest))
@@ -40,25 +42,19 @@ def comparison_page(comparison: Comparison) -> str:
         "p",
         f"{number(len(comparison.outcomes))} runs on a table of {number(comparison.rows)} rows; {number(len(done))} "
         "made a release that its own verifier passed. Less loss and less distance are better. A ring marks what no "
-        "other release of the same form beats in loss, distance and smallest class at once.",
+        "other release of the same form beats in both at once. Loss looks at quasi-identifiers alone, so it does not "
+        "compare forms: where these are published as they are it is 0, and groups hide the sensitive values only.",
         class_="lead",
     )
     foot = f"Made by polyveil {__version__}. For the steward: this page describes releases that were not published."
     return page("Comparison of methods", lead, sections, foot=foot, rules=rules)
 
 
-def _only_first_has_boxes(section: Section, place: int, boxes: Markup) -> Section:
-    parts = tuple(part for part in section.parts if part is not boxes or place == 0)
-    return Section(section.key, section.title, parts)
-
-
-def _plot(
-    form: str, outcomes: Sequence[Outcome], best: frozenset[Case], methods: Sequence[str], boxes: Markup
-) -> Section:
+def _plot(form: str, outcomes: Sequence[Outcome], best: frozenset[Case], methods: Sequence[str]) -> Markup:
     measured = all(outcome.distance is not None for outcome in outcomes)
     points = [
         Point(
-            _protection(outcome, measured),
+            protection(outcome),
             outcome.normalized_loss,
             methods.index(outcome.case.method),
             f"{outcome.case.title}: loss {outcome.normalized_loss:.3f}, distance {_far(outcome)}, "
@@ -72,7 +68,7 @@ def _plot(
     axis = (
         "greatest distance of any class from the whole table" if measured else "chance of finding a row, 1 / k reached"
     )
-    chart = scatter(
+    return scatter(
         f"Loss against protection, {form} releases",
         points,
         steps,
@@ -81,55 +77,43 @@ def _plot(
         note="The dotted line joins the least loss at each protection. Point at a mark for its figures; the table "
         "below holds them all.",
     )
-    return Section(f"plot-{form}", f"{form.capitalize()} releases", (boxes, chart))
-
-
-def _protection(outcome: Outcome, measured: bool) -> float:
-    if measured and outcome.distance is not None:
-        return outcome.distance
-    return 1.0 / max(float(outcome.privacy.get("k", 1)), 1.0)
 
 
 def _far(outcome: Outcome) -> str:
     return "–" if outcome.distance is None else f"{outcome.distance:.3f}"
 
 
-def _releases(done: Sequence[Outcome], best: frozenset[Case]) -> Section:
+def _releases(form: str, done: Sequence[Outcome], best: frozenset[Case]) -> Markup:
     rows = [
         (
-            outcome.case.title,
-            outcome.form,
-            tag("span", "yes", class_="ok") if outcome.case in best else "",
+            outcome.case.method,
+            number(outcome.case.k),
+            number(outcome.case.t),
             f"{outcome.normalized_loss:.4f}",
-            f"{outcome.loss['information_loss']:.4f}",
-            number(outcome.privacy["k"]),
             _far(outcome),
+            number(outcome.privacy["k"]),
             number(outcome.classes),
-            f"{outcome.class_size['mean']:.1f}",
+            number(round(outcome.class_size["mean"], 1)),
             number(outcome.suppressed),
             f"{outcome.seconds:.1f}",
+            tag("span", "yes", class_="ok") if outcome.case in best else "",
         )
         for outcome in done
     ]
     headers = (
-        *("run", "form", "on the frontier", "loss, 0 to 1", "information loss", "k reached", "greatest distance"),
-        *("classes", "rows a class", "left out", "seconds"),
+        *("method", "k asked", "t asked", "loss", "distance", "k reached", "classes", "rows a class"),
+        *("left out", "seconds", "frontier"),
     )
-    parts = (
-        tag(
-            "p",
-            "Sorted by loss within each form. Loss looks at quasi-identifiers alone, so it does not compare forms: "
-            "where these are published as they are, it is 0 and the groups hide the sensitive values only.",
-        ),
-        table(headers, rows, caption="Releases", numbers=range(3, 11)),
-    )
-    return Section("releases", "All releases", parts if rows else (tag("p", "No run made a release."),))
+    return table(headers, rows, caption=f"{form.capitalize()} releases, least loss first", numbers=range(1, 10))
 
 
 def _without(rest: Sequence[Outcome]) -> Section:
+    """Runs that ended for the same reason share a row."""
+    alike: dict[tuple[str, str], list[Outcome]] = {}
+    for outcome in rest:
+        alike.setdefault((STATUS_WORDS[outcome.status], outcome.message), []).append(outcome)
     rows = [
-        (outcome.case.title, STATUS_WORDS[outcome.status], outcome.message, f"{outcome.seconds:.1f}")
-        for outcome in rest
+        (", ".join(outcome.case.title for outcome in some), words, message) for (words, message), some in alike.items()
     ]
-    found = table(("run", "outcome", "why", "seconds"), rows, caption="Runs without a release", numbers=[3])
+    found = table(("runs", "outcome", "why"), rows, caption="Runs without a release")
     return Section("without", "Runs that made no release", (found,))

@@ -1,4 +1,4 @@
-"""The frontier: what no other release beats. Loss, greatest distance and smallest class are compared at once."""
+"""The frontier: what no other release beats in loss and protection at once."""
 
 from __future__ import annotations
 
@@ -21,10 +21,15 @@ def frontier(outcomes: Iterable[Outcome]) -> frozenset[Case]:
     )
 
 
-def _scores(outcome: Outcome) -> tuple[float, float, float]:
-    """Loss, distance, minus the smallest class: less is better in each."""
-    far = 1.0 if outcome.distance is None else outcome.distance
-    return outcome.normalized_loss, far, -float(outcome.privacy.get("k", 0))
+def protection(outcome: Outcome) -> float:
+    """How far the worst class is from the whole table; where that was not asked for, the chance of finding a row."""
+    if outcome.distance is not None:
+        return outcome.distance
+    return 1.0 / max(float(outcome.privacy.get("k", 1)), 1.0)
+
+
+def _scores(outcome: Outcome) -> tuple[float, float]:
+    return outcome.normalized_loss, protection(outcome)
 
 
 def _dominates(one: Outcome, other: Outcome) -> bool:

@@ -47,7 +47,7 @@ def run_case(job: Job, table: Table, seed: int | None) -> Outcome:
         release = anonymize(table, policy, seed=seed)
     except PolyveilError as error:
         status = {Unsatisfiable: "unreachable", PolicyError: "not possible"}.get(type(error), "failed")
-        return Outcome(**about, status=status, seconds=time.perf_counter() - start, message=str(error))  # type: ignore[arg-type]
+        return Outcome(**about, status=status, seconds=time.perf_counter() - start, message=_why(error))  # type: ignore[arg-type]
     except MemoryError:
         return Outcome(**about, status="failed", seconds=time.perf_counter() - start, message="not enough memory")
     except Exception as error:  # the text of an unforeseen error may hold data, so only its kind is kept
@@ -56,6 +56,12 @@ def run_case(job: Job, table: Table, seed: int | None) -> Outcome:
     found = release.manifest
     keep = {key: found[key] for key in ("classes", "class_size", "suppressed", "privacy", "loss")}
     return Outcome(**about, status="done", seconds=time.perf_counter() - start, **keep)
+
+
+def _why(error: PolyveilError) -> str:
+    if isinstance(error, PolicyError):
+        return "; ".join(f"{fault.place}: {fault.rule}" for fault in error.faults)
+    return error.constraint if isinstance(error, Unsatisfiable) else str(error)
 
 
 def serve(line: Connection, seed: int | None) -> None:
