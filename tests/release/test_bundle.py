@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import random
 import shutil
@@ -18,14 +19,14 @@ import pytest
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.release import bundle
 from polyveil.release.bundle import write_bundle
-from polyveil.verify.files import check_files, read_manifest
+from polyveil.verify.files import check_files
 
 TABLES = {"table": pl.DataFrame({"a": ["x", "y"]})}
 MANIFEST = {"format": "polyveil-release", "format_version": 1}
 
 
 def whole(folder: Path) -> bool:
-    manifest = read_manifest(folder)
+    manifest = json.loads((folder / "manifest.json").read_text())
     return all(finding.outcome == "holds" for finding in check_files(folder, manifest))
 
 
@@ -130,7 +131,7 @@ def test_an_unwritable_parent_is_named(tmp_path: Path) -> None:
         tmp_path = Path("/proc")
     else:
         tmp_path.chmod(0o500)
-    with pytest.raises(InputError, match="not writable|cannot be written"):
+    with pytest.raises(InputError, match=r"not writable|cannot be written"):
         write_bundle(tmp_path / "release", TABLES, MANIFEST)
     if tmp_path != Path("/proc"):
         tmp_path.chmod(0o700)

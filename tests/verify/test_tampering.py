@@ -10,14 +10,19 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import polars as pl
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import polyveil
 from polyveil.demo import write_example
+from polyveil.errors import InputError, PolicyError
 from polyveil.policy import ReleaseChoice
 from polyveil.verify import Verification, verify
 
@@ -140,7 +145,7 @@ def test_one_sensitive_value_swapped_between_two_classes_changes_the_mean_distan
     quasi = quasi_of(release)
 
     def swap_one_pair(frame: pl.DataFrame) -> pl.DataFrame:
-        ordered = frame.sort(quasi)
+        ordered = frame.sort(*quasi, "salary", nulls_last=True)
         values = ordered["salary"].to_list()
         first = ordered.select(quasi).row(0)
         other = next(
@@ -199,3 +204,35 @@ def test_a_missing_file_is_seen(release: Path) -> None:
 def test_an_extra_file_is_seen(release: Path) -> None:
     (release / "notes.txt").write_text("hello")
     assert "extra file" in seen(verify(release))
+
+
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(place=st.integers(0, 10**6), value=st.integers(0, 255))
+def test_any_flipped_byte_is_seen_and_none_brings_the_verifier_down(genuine: Path, place: int, value: int) -> None:
+    with TemporaryDirectory() as folder:
+        release = Path(shutil.copytree(genuine, Path(folder) / "release"))
+        file = release / "table.parquet"
+        content = bytearray(file.read_bytes())
+        at = place % len(content)
+        content[at] ^= value or 1
+        file.write_bytes(content)
+        assert "changed file" in seen(verify(release))
+
+
+@settings(max_examples=80)
+@given(data=st.data())
+def test_a_manifest_with_any_part_replaced_is_refused_or_fails(genuine: Path, data: st.DataObject) -> None:
+    manifest = json.loads((genuine / "manifest.json").read_text())
+    part, key = manifest, data.draw(st.sampled_from(sorted(manifest)))
+    while isinstance(part[key], dict) and part[key] and data.draw(st.booleans()):
+        part = part[key]
+        key = data.draw(st.sampled_from(sorted(part)))
+    if data.draw(st.booleans()):
+        del part[key]
+    else:
+        part[key] = data.draw(st.sampled_from([None, "x", -1, [], {}, [1], 1e308, True]))
+    with TemporaryDirectory() as folder:
+        release = Path(shutil.copytree(genuine, Path(folder) / "release"))
+        (release / "manifest.json").write_text(json.dumps(manifest))
+        with suppress(InputError, PolicyError):  # refused as wrong input; any other exception is a fault
+            verify(release)

@@ -9,9 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from polyveil.errors import InputError
 from polyveil.verify.findings import Finding, fails, holds
+from polyveil.verify.shape import check_shape
 
 MANIFEST = "manifest.json"
 FORMAT = "polyveil-release"
@@ -38,12 +41,13 @@ def check_manifest(manifest: Any, title: str) -> dict[str, Any]:
     """The manifest, if it is one and of a version this program knows."""
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or manifest.get("format_version") != 1:
         raise InputError(f"{title} is not a manifest this version understands. Update polyveil, or check its source")
+    check_shape(manifest, title)
     return manifest
 
 
 def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
     """Missing, extra, swapped and changed files, each with its own finding."""
-    listed: Mapping[str, Any] = manifest["files"]
+    listed: Mapping[str, Any] = manifest.get("files", {})
     present = {entry.name for entry in folder.iterdir()} - {MANIFEST}
     findings = [
         fails("missing file", f"{name} is listed in the manifest but is not there")
@@ -66,16 +70,21 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
     return findings or [holds("files", f"all {len(listed)} files are present and unchanged")]
 
 
-def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl.DataFrame], list[Finding]]:
-    """The tables by name (file name without its ending); what cannot be read is a finding."""
+def read_tables(
+    folder: Path, manifest: Mapping[str, Any], *, changed: bool = False
+) -> tuple[dict[str, pl.DataFrame], list[Finding]]:
+    """The tables by name (file name without its ending); what cannot be read is a finding.
+
+    Files known to be `changed` may be damaged in any way, and are read by the slower reader that survives that.
+    """
     tables, findings = {}, []
-    for name, about in manifest["files"].items():
+    for name, about in manifest.get("files", {}).items():
         file = folder / name
         if file.suffix not in READABLE or not file.is_file():
             continue
         try:
-            frame = pl.read_parquet(file) if file.suffix == ".parquet" else pl.read_csv(file, infer_schema=False)
-        except (pl.exceptions.PolarsError, OSError, UnicodeDecodeError):
+            frame = _read_table(file, changed)
+        except (pl.exceptions.PolarsError, pa.ArrowException, OSError, UnicodeDecodeError):
             findings.append(fails("unreadable file", f"{name} cannot be read as {file.suffix[1:]}"))
             continue
         findings.extend(_shape_findings(name, frame, about))
@@ -83,10 +92,21 @@ def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl
     return tables, findings
 
 
+def _read_table(file: Path, changed: bool) -> pl.DataFrame:
+    if file.suffix == ".csv":
+        return pl.read_csv(file, infer_schema=False)
+    # Flipped bytes can abort polars' Parquet reader and the process with it; pyarrow's raises.
+    if not changed:
+        return pl.read_parquet(file)
+    table = pq.read_table(file)
+    table.validate(full=True)
+    return pl.DataFrame(table)
+
+
 def _shape_findings(name: str, frame: pl.DataFrame, about: Mapping[str, Any]) -> list[Finding]:
     findings = []
-    if frame.height != about["rows"]:
-        findings.append(fails("rows", f"{name} has {frame.height} rows, the manifest says {about['rows']}"))
-    if frame.columns != about["columns"]:
+    if frame.height != about.get("rows"):
+        findings.append(fails("rows", f"{name} has {frame.height} rows, the manifest says {about.get('rows')}"))
+    if frame.columns != about.get("columns"):
         findings.append(fails("columns", f"{name} does not have the columns the manifest lists"))
     return findings

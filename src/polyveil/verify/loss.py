@@ -30,22 +30,32 @@ def check_loss(manifest: Mapping[str, Any], policy: Policy, frame: pl.DataFrame)
     """Compare the stated information loss with the cells' own."""
     if policy.release.numbers != "interval":
         return [not_checked("loss", "numbers are published as midpoints or means, which hide the range they stand for")]
-    total = 0.0
-    for name in policy.having("quasi"):
-        loss_of = _cell_loss(manifest["quasi"][name], policy.columns[name])
-        if loss_of is None:
+    quasi = policy.having("quasi")
+    if set(quasi) != set(manifest["quasi"]):
+        return [fails("loss", "the manifest does not describe exactly the policy's quasi-identifiers")]
+    total = float(manifest["suppressed"] * len(quasi))
+    for name in quasi:
+        try:
+            lost = _column_loss(frame.get_column(name), manifest["quasi"][name], policy.columns[name])
+        except (KeyError, ValueError, TypeError):
+            return [fails("loss", f"{name} has cells that are neither values nor generalizations of its domain")]
+        if lost is None:
             return [not_checked("loss", f"the cells of {name} do not tell how many values they stand for")]
-        for cell, count in frame.get_column(name).value_counts().iter_rows():
-            try:
-                total += (loss_of(str(cell)) if cell is not None else 0.0) * count
-            except (KeyError, ValueError):
-                return [fails("loss", f"{name} has cells that are neither values nor generalizations of its domain")]
-    quasi = len(policy.having("quasi"))
-    total = (total + manifest["suppressed"] * quasi) / manifest["rows"]
-    stated = manifest["loss"]["information_loss"]
+        total += lost
+    total /= max(manifest["rows"], 1)
+    stated = manifest["loss"].get("information_loss")
     if not same(stated, total):
         return [fails("loss", f"the manifest says information_loss {stated}, the cells give {total:.9g}")]
     return [holds("loss", f"information_loss {total:.6g} as measured from the cells")]
+
+
+def _column_loss(cells: pl.Series, about: Mapping[str, Any], column: Column) -> float | None:
+    """The summed loss of a column's cells; a missing cell among equals loses nothing."""
+    loss_of = _cell_loss(about, column)
+    if loss_of is None:
+        return None
+    counted = cells.value_counts().iter_rows()
+    return sum(loss_of(str(cell)) * count for cell, count in counted if cell is not None)
 
 
 def _cell_loss(about: Mapping[str, Any], column: Column) -> CellLoss | None:
