@@ -55,7 +55,7 @@ def _column_loss(cells: pl.Series, about: Mapping[str, Any], column: Column) -> 
     if loss_of is None:
         return None
     counted = cells.value_counts().iter_rows()
-    return sum(loss_of(str(cell)) * count for cell, count in counted if cell is not None)
+    return float(sum(loss_of(str(cell)) * count for cell, count in counted if cell is not None))
 
 
 def _cell_loss(about: Mapping[str, Any], column: Column) -> CellLoss | None:
