@@ -36,8 +36,7 @@ def inspect(
         from polyveil.table import read
         from polyveil.table.profile import profile, singled_out
 
-        options = {"missing": missing, "table": table, "query": query}
-        read_table = read(data, **{name: value for name, value in options.items() if value is not None})
+        read_table = read(data, missing=missing or (), table=table, query=query)
         profiles = profile(read_table)
         quasi = [column.name for column in profiles if column.role == "quasi"]
         alone = singled_out(read_table, quasi) if quasi else 0
