@@ -18,7 +18,7 @@ from polyveil.errors import Unsatisfiable
 from polyveil.methods.base import Task
 from polyveil.methods.compiled import njit
 from polyveil.methods.judge import JudgeSpec, compile_constraints, sensitive_matrix, violation
-from polyveil.models import Attribute, Model, from_classes
+from polyveil.models import Attribute, Model, attributes_of, codes_of, from_classes
 from polyveil.models.constraints import Constraint
 from polyveil.policy.hierarchy import IntArray
 from polyveil.table.coded import CodedTable
@@ -63,19 +63,22 @@ def reachable_basis(task: Task) -> Basis:
         raise unreachable(task)
     kept = _rows_left(tuples.of_row, left, task.rng)
     smaller = table.take(kept)
-    released = {
-        column.name: task.attributes[column.name].against(column.counts)
-        for column in smaller.sensitive
-        if column.name in task.attributes
+    # Combinations of columns are compared with those of the released rows only, single columns with both.
+    names = {column.name for column in table.sensitive}
+    joint = {name: about for name, about in attributes_of(smaller).items() if name not in names}
+    against_input = {**{name: about for name, about in task.attributes.items() if name in names}, **joint}
+    against_released = {
+        **{column.name: against_input[column.name].against(column.counts) for column in smaller.sensitive},
+        **joint,
     }
-    both = [*task.models, *(cast(Model, _Pinned(model, released)) for model in task.models)]
-    return Basis(kept, smaller, compile_constraints(both, task.attributes, smaller))
+    both = [*task.models, *(cast(Model, _Pinned(model, against_released)) for model in task.models)]
+    return Basis(kept, smaller, compile_constraints(both, against_input, smaller))
 
 
 def unreachable(task: Task) -> Unsatisfiable:
     """The error that names every model the whole table breaks, and what it reaches."""
-    codes = {column.name: column.codes for column in task.table.sensitive}
-    statistics = from_classes(np.zeros(task.table.rows, dtype=np.int64), codes, task.attributes)
+    one_class = np.zeros(task.table.rows, dtype=np.int64)
+    statistics = from_classes(one_class, codes_of(task.table), task.attributes)
     verdicts = [model.judge(statistics) for model in task.models]
     broken = [verdict for verdict in verdicts if not verdict.holds]
     demands = "; ".join(verdict.statement for verdict in broken) or "the models asked for, taken together"

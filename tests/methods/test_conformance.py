@@ -1,0 +1,144 @@
+"""Every registered method that can publish generalized tables keeps the same promises, whatever it does inside.
+
+A method that is added to the registry is covered here without further ado.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from tables import random_table
+
+from polyveil.errors import PolicyError, Unsatisfiable
+from polyveil.methods import METHODS, Partition, Task, make_method, method_class
+from polyveil.models import (
+    AlphaAnonymity,
+    DistinctDiversity,
+    FrequencyDiversity,
+    KAnonymity,
+    Model,
+    TCloseness,
+    attributes_of,
+    codes_of,
+    from_classes,
+)
+from polyveil.policy.schema import MethodChoice, Privacy
+from polyveil.table.coded import CodedTable
+
+GENERALIZING = [name for name in METHODS if "generalized" in method_class(name).forms]
+VARIANTS: dict[str, list[dict[str, Any]]] = {
+    "fcm": [{}, {"strata": "k", "merge": "nearest", "seed_order": "random", "polish": 0}],
+    "pca": [{}, {"strata": "k", "merge": "nearest", "seed_order": "random"}],
+    "swap": [{}, {"strata": "k", "candidates": 0}],
+    "fragment": [{}, {"rounding": "exact"}, {"bound": "paper", "slack": 1.0}, {"bins": 3, "binning": "width"}],
+    "mondrian": [{}, {"cut": "relaxed"}],
+}
+MAY_REFUSE = ("mbf", "msdcf", "mmdcf")
+"""Bucket methods promise diversity only and may find no grouping; every other method can fall back on one class."""
+CASES = [(name, options) for name in GENERALIZING for options in VARIANTS.get(name, [{}])]
+every_method = pytest.mark.parametrize(
+    ("name", "options"), CASES, ids=[f"{name}-{'-'.join(options) or 'default'}" for name, options in CASES]
+)
+
+
+def demands(table: CodedTable, which: int, k: int, t: float) -> tuple[Model, ...]:
+    """A few combinations of models that a table of sixty rows or more can satisfy as a whole."""
+    names = [column.name for column in table.sensitive]
+    sets: list[list[Model]] = [
+        [KAnonymity(k), *(TCloseness(t, name) for name in names)],
+        [KAnonymity(k), TCloseness(t / 2, names[0]), DistinctDiversity(2, names[1])],
+        [*(FrequencyDiversity(1.2, name) for name in names), KAnonymity(k)],
+        [KAnonymity(k), AlphaAnonymity(0.9, names[0])],
+    ]
+    return tuple(sets[which])
+
+
+def run(
+    table: CodedTable, models: tuple[Model, ...], name: str, options: dict[str, Any], seed: int
+) -> Partition | None:
+    """The partition; None where a method that may refuse did so."""
+    k = next((int(model.threshold) for model in models if isinstance(model, KAnonymity)), None)
+    privacy = Privacy(k=k, suppression_limit=0.5 if name.startswith(MAY_REFUSE) else 0.0)
+    task = Task(table, models, attributes_of(table), privacy, np.random.default_rng(seed))
+    try:
+        return make_method(MethodChoice(name=name, **options)).partition(task)
+    except (PolicyError, Unsatisfiable):
+        if name.startswith(MAY_REFUSE):
+            return None
+        raise
+
+
+def broken_by(table: CodedTable, models: tuple[Model, ...], labels: np.ndarray) -> list[str]:
+    """The models' own judgement, counted anew: what the verifier would say."""
+    statistics = from_classes(labels, codes_of(table), attributes_of(table))
+    return [str(model) for model in models if not model.judge(statistics).holds]
+
+
+def holds_as_a_whole(table: CodedTable, models: tuple[Model, ...]) -> bool:
+    return not broken_by(table, models, np.zeros(table.rows, dtype=np.int64))
+
+
+@every_method
+@settings(max_examples=12)
+@given(
+    seed=st.integers(0, 5000),
+    rows=st.integers(20, 120),
+    k=st.integers(2, 6),
+    t=st.floats(0.1, 0.9),
+    which=st.integers(0, 3),
+)
+def test_every_model_holds_in_every_class_and_no_row_is_lost(
+    name: str, options: dict[str, Any], seed: int, rows: int, k: int, t: float, which: int
+) -> None:
+    table = random_table(seed, rows)
+    models = demands(table, which, k, t)
+    if not holds_as_a_whole(table, models):
+        return  # the pipeline refuses these before any method runs
+    partition = run(table, models, name, options, seed)
+    if partition is None:
+        return
+    labels = partition.class_of_row
+    assert len(labels) == rows
+    assert partition.suppressed <= (rows // 2 if name.startswith(MAY_REFUSE) else 0)
+    assert sorted(set(labels[labels >= 0])) == list(range(partition.classes))
+    assert broken_by(table, models, labels) == []
+
+
+@every_method
+def test_a_seed_reproduces_the_partition(name: str, options: dict[str, Any]) -> None:
+    table = random_table(77, 90)
+    models = demands(table, 0, 3, 0.5)
+    first, again = (run(table, models, name, options, seed=5) for _ in range(2))
+    if first is None or again is None:
+        assert first is again
+    else:
+        assert np.array_equal(first.class_of_row, again.class_of_row)
+
+
+@every_method
+def test_row_order_does_not_matter_to_the_guarantee(name: str, options: dict[str, Any]) -> None:
+    table = random_table(31, 80)
+    models = demands(table, 0, 3, 0.6)
+    for seed in range(3):
+        shuffled = table.take(np.random.default_rng(seed).permutation(table.rows))
+        partition = run(shuffled, models, name, options, seed)
+        assert partition is None or broken_by(shuffled, models, partition.class_of_row) == []
+
+
+@every_method
+def test_equal_rows_make_no_trouble(name: str, options: dict[str, Any]) -> None:
+    table = random_table(1, 1).take(np.zeros(24, dtype=np.int64))
+    models = (KAnonymity(4),)
+    partition = run(table, models, name, options, 0)
+    assert partition is None or broken_by(table, models, partition.class_of_row) == []
+
+
+@every_method
+def test_k_as_large_as_the_table_gives_one_class(name: str, options: dict[str, Any]) -> None:
+    table = random_table(2, 25)
+    partition = run(table, (KAnonymity(25),), name, options, 0)
+    assert partition is None or (partition.classes == 1 and partition.suppressed == 0)
