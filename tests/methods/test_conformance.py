@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import random_table
 
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.methods import METHODS, Partition, Task, make_method, method_class
@@ -28,6 +27,7 @@ from polyveil.models import (
 )
 from polyveil.policy.schema import MethodChoice, Privacy
 from polyveil.table.coded import CodedTable
+from tables import random_table
 
 GENERALIZING = [name for name in METHODS if "generalized" in method_class(name).forms]
 VARIANTS: dict[str, list[dict[str, Any]]] = {

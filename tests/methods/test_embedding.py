@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import ILLNESSES, random_table, tree
 
 from polyveil.methods.embedding import coordinates, sensitive_cells
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import OrderedDomain, TreeDomain, as_codes
+from tables import ILLNESSES, random_table, tree
 
 
 def column(domain: OrderedDomain | TreeDomain, distance: str) -> SensitiveColumn:

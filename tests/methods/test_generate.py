@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import random_table
 
 from polyveil.methods.boxes import code_matrix
 from polyveil.methods.distance import quasi_metric, squared_rows
 from polyveil.methods.generate import distance_to_centre, generate, seed_sequence, share_of_class
 from polyveil.methods.index import plant, tuple_order
 from polyveil.table.coded import CodedTable
+from tables import random_table
 
 
 def classes_of(table: CodedTable, stratum: np.ndarray, classes: int, order: str, seed: int = 0) -> np.ndarray:

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import random_table
 
 from polyveil.methods.boxes import code_matrix
 from polyveil.methods.class_index import between_classes, nearest_classes, remove, tree_of_classes
@@ -24,6 +23,7 @@ from polyveil.methods.index import (
     tuple_order,
 )
 from polyveil.table.coded import CodedTable, QuasiColumn
+from tables import random_table
 
 seeds = st.integers(0, 10_000)
 

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import random_table
 
 from polyveil.methods.boxes import code_matrix
 from polyveil.methods.distance import quasi_metric
@@ -17,6 +16,7 @@ from polyveil.models import DistinctDiversity, KAnonymity, Model, TCloseness, at
 from polyveil.policy.hierarchy import flat
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import OrderedDomain, TreeDomain, as_codes
+from tables import random_table
 
 
 def merged(table: CodedTable, models: list[Model], labels: np.ndarray, rule: str, partners: int = 8) -> np.ndarray:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from tables import random_table
 
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.methods import Task, make_method
@@ -12,6 +11,7 @@ from polyveil.methods.strata import Trial, equal_sizes, least_loss, strata_asked
 from polyveil.models import FrequencyDiversity, KAnonymity, Model, TCloseness, attributes_of
 from polyveil.policy.schema import MethodChoice, Privacy
 from polyveil.table.coded import CodedTable, SensitiveColumn
+from tables import random_table
 
 STRATIFYING = ("fcm", "pca", "fragment", "swap")
 

@@ -109,12 +109,14 @@ def _binned_line(unit_of_code: IntArray, units: int, has_null: bool) -> Ground:
     rank = np.arange(values) / max(values - 1, 1)
     middle = np.bincount(unit_of_code, weights=rank) / np.bincount(unit_of_code)
     cut = np.arange(1, units)
-    left = (middle[1:] + middle[:-1]) / 2.0 < 0.5
-    start, stop = np.where(left | (not has_null), 0, cut), np.where(left | (not has_null), cut, units)
-    weight = np.diff(middle)
-    if has_null:
-        start, stop, weight = np.append(start, units), np.append(stop, units + 1), np.append(weight, 0.5)
-    return Ground("ordered", start.astype(np.int64), stop.astype(np.int64), weight)
+    whole = np.zeros(units - 1, dtype=np.int64)
+    if not has_null:
+        return Ground("ordered", whole, cut, np.diff(middle))
+    # Seen from "missing", the way to a unit left of the middle leads left: each step is parted at the middle.
+    left = np.maximum(np.minimum(middle[1:], 0.5) - middle[:-1], 0.0)
+    right = np.diff(middle) - left
+    start, stop = np.concatenate([whole, cut, [units]]), np.concatenate([cut, whole + units, [units + 1]])
+    return Ground("ordered", start, stop, np.concatenate([left, right, [0.5]]))
 
 
 def axes_of(
