@@ -152,7 +152,7 @@ def nearest_tied(
     looks = max(course.candidates // max(found, 1), 1)
     for i in range(found):
         b = course.tied[i]
-        for w in range(min(pool.size[b], looks)):
+        for w in range(pool.size[b] - 1, max(pool.size[b] - 1 - looks, -1), -1):
             cost = widening(groups, spec, quasi, course.state[1], pool.rows[pool.begin[b] + w], 1)
             if cost < least:
                 best, which, least = b, w, cost

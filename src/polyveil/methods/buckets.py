@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
+import numpy.typing as npt
 from pydantic import Field
 
 from polyveil.errors import Unsatisfiable
@@ -45,6 +46,7 @@ from polyveil.policy.hierarchy import FloatArray, IntArray
 from polyveil.progress import Progress
 from polyveil.table.coded import CodedTable, SensitiveColumn, distinct
 
+BoolArray = npt.NDArray[np.bool_]
 Priority = Literal["mbf", "msdcf", "mmdcf"]
 Ties = Literal["random", "largest-capacity", "rarest-value", "closest-quasi"]
 
@@ -139,10 +141,20 @@ def bucketize(
     rng: np.random.Generator,
     progress: Progress | None = None,
     *,
+    spare: BoolArray | None = None,
+    formed: IntArray | None = None,
     scan: bool = False,
 ) -> Grouping:
-    """Group the rows by some sensitive columns; of `restarts` tries the one that suppresses least is kept."""
+    """Group the rows by some sensitive columns; of `restarts` tries the one that suppresses least is kept.
+
+    `spare` marks rows to leave out rather than others with the same values; `formed` gives groups to begin with (a
+    number per row, -1 for the rows that are still to be grouped), which must keep the demand already.
+    """
     engine = Engine(table, columns, demand, priority, options, scan)
+    if spare is not None:
+        engine.spare = spare
+    if formed is not None:
+        engine.formed = formed
     best: Grouping | None = None
     for attempt in range(options.restarts):
         found = engine.run(rng, attempt + 1, progress)
@@ -167,11 +179,12 @@ class Engine:
         scan: bool = False,
     ) -> None:
         self.rows, self.options, self.priority, self.scan = table.rows, options, PRIORITIES[priority], scan
+        self.spare: BoolArray = np.zeros(table.rows, dtype=bool)
+        self.formed: IntArray = np.full(table.rows, -1, dtype=np.int64)
         tuples = distinct([c.codes for c in columns], [c.domain.size for c in columns], table.rows)
         offset = np.concatenate([[0], np.cumsum([c.domain.size for c in columns])])
         self.values = np.ascontiguousarray(tuples.codes + offset[:-1], dtype=np.int32)
         self.size, self.bucket_of_row = tuples.counts, tuples.of_row
-        self.begin = np.cumsum(self.size) - self.size
         self.need: FloatArray = np.concatenate([demand.need[c.name] for c in columns]).astype(np.float64)
         whole = np.concatenate([c.counts for c in columns])
         self.rarity = np.ascontiguousarray(whole[self.values].min(axis=1), dtype=np.int64)
@@ -204,13 +217,16 @@ class Engine:
         )
 
     def _pool(self, rng: np.random.Generator) -> Pool:
-        shuffled = rng.permutation(self.rows)
-        rows = shuffled[np.argsort(self.bucket_of_row[shuffled], kind="stable")].astype(np.int64)
+        shuffled = rng.permutation(np.flatnonzero(self.formed < 0))
+        size = np.bincount(self.bucket_of_row[shuffled], minlength=len(self.size)).astype(np.int64)
+        # Rows are taken from the end of their bucket, so the spare ones stand at its beginning.
+        place = self.bucket_of_row[shuffled] * 2 + ~self.spare[shuffled]
+        rows = shuffled[np.argsort(place, kind="stable")].astype(np.int64)
         values = len(self.need)
         return Pool(
             values=self.values,
-            size=self.size.copy(),
-            begin=self.begin,
+            size=size,
+            begin=np.cumsum(size) - size,
             rows=rows,
             rank=self.rank,
             rarity=self.rarity,
@@ -243,21 +259,22 @@ class Engine:
         )
 
     def _groups(self) -> Groups:
-        most = self.rows // int(self.size_of_rank.min(initial=1)) + 1
-        boxes = (most, self.quasi.shape[1])
-        return Groups(
-            of_row=np.full(self.rows, -1, dtype=np.int64),
-            size=np.zeros(most, dtype=np.int64),
-            low=np.zeros(boxes, dtype=np.int32),
-            high=np.zeros(boxes, dtype=np.int32),
-        )
+        rows = np.flatnonzero(self.formed >= 0)
+        owner = self.formed[rows]
+        most = int(owner.max(initial=-1)) + (self.rows - len(rows)) // int(self.size_of_rank.min()) + 2
+        low = np.full((most, self.quasi.shape[1]), np.iinfo(np.int32).max, dtype=np.int32)
+        high = np.zeros((most, self.quasi.shape[1]), dtype=np.int32)
+        np.minimum.at(low, owner, self.quasi[rows])
+        np.maximum.at(high, owner, self.quasi[rows])
+        size = np.bincount(owner, minlength=most).astype(np.int64)
+        return Groups(of_row=self.formed.copy(), size=size, low=low, high=high)
 
     def _course(self) -> Course:
         ranks = len(self.size_of_rank)
         return Course(
             need=self.need,
             size_of_rank=self.size_of_rank,
-            state=np.array([ranks - 1, 0, -1], dtype=np.int64),
+            state=np.array([ranks - 1, self.formed.max(initial=-1) + 1, -1], dtype=np.int64),
             taken=np.empty(int(self.size_of_rank.max(initial=1)), dtype=np.int64),
             tied=np.empty(MOST_TIED, dtype=np.int64),
             candidates=self.options.candidates,

@@ -7,13 +7,17 @@ each slice is grouped by MSB on its own, the quasi-identifiers by KACA; group id
   every group of its slice. A person's values in two slices cannot be joined to more than what two groups tell.
 - Cost: that of MSB per slice plus that of KACA.
 - Departures: `slices: auto` also finds how many slices there are, by the silhouette width, none larger than three
-  attributes. k applies to the quasi-identifier table only; groups of a slice have l rows or more.
+  attributes. k applies to the quasi-identifier table only; groups of a slice have l rows or more. Slices are grouped
+  one after the other, the hardest first, and leave out rows that another slice has left out rather than others. Where
+  rows are still lost, the groups of MSB over all attributes are tried as a start (they are diverse in every slice), so
+  that slicing never suppresses more than not slicing; the better of the two is kept.
 - A value that fits no group is suppressed in its slice alone (group id `NA`); the row stays. Rows with any suppressed
   value count against `suppression_limit` (han2013, Definition 13).
 """
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Literal
 
 import numpy as np
@@ -21,10 +25,11 @@ from pydantic import Field, field_validator
 
 from polyveil.errors import Fault, PolicyError
 from polyveil.methods.base import Method, Partition, Slice, Task
-from polyveil.methods.bucket_demand import Demand, check_demand, demand_of
-from polyveil.methods.buckets import BucketOptions, Priority, bucketize, check_suppressed
+from polyveil.methods.bucket_demand import Demand, check_demand, demand_of, reachable_rows
+from polyveil.methods.buckets import BoolArray, BucketOptions, Priority, bucketize, check_suppressed
 from polyveil.methods.contingency import attribute_distances, clusters_of, natural_slices
 from polyveil.methods.kaca import k_classes
+from polyveil.policy.hierarchy import IntArray
 from polyveil.table.coded import SensitiveColumn
 
 
@@ -65,21 +70,53 @@ class Sloms(Method[SlomsOptions]):
         demand = demand_of(task)
         if not options.levels:
             demand = demand.flattened()
-        classes = k_classes(table, task.k, task.rng, task.progress)
         # k is kept by the quasi-identifier table; a group of a slice needs only what its values ask for.
         demand = Demand(demand.need, 1)
         check_demand(demand, table.sensitive, table.rows, task.suppressible)
-        found = []
-        for columns in slices:
-            of_slice = demand.only([column.name for column in columns])
-            grouping = bucketize(table, columns, of_slice, options.priority, options, task.rng, task.progress)
-            found.append(Slice(tuple(column.name for column in columns), grouping.of_row))
-        incomplete = np.zeros(table.rows, dtype=bool)
-        for part in found:
-            incomplete |= part.group_of_row < 0
-        check_suppressed(int(incomplete.sum()), task, self.name)
-        names = [list(part.attributes) for part in found]
-        return Partition(classes, tuple(found), {"slices": names, "rows_with_suppressed_values": int(incomplete.sum())})
+        same_start = deepcopy(task.rng)
+        found = group_slices(task, slices, demand, options, task.rng)
+        if incomplete_rows(found).any():
+            whole = bucketize(table, table.sensitive, demand, options.priority, options, same_start, task.progress)
+            other = group_slices(task, slices, demand, options, task.rng, formed=whole.of_row)
+            found = min(found, other, key=lambda parts: int(incomplete_rows(parts).sum()))
+        check_suppressed(int(incomplete_rows(found).sum()), task, self.name)
+        classes = k_classes(table, task.k, task.rng, task.progress)
+        return Partition(classes, found, {"slices": [list(part.attributes) for part in found]})
+
+
+def group_slices(
+    task: Task,
+    slices: tuple[tuple[SensitiveColumn, ...], ...],
+    demand: Demand,
+    options: SlomsOptions,
+    rng: np.random.Generator,
+    formed: IntArray | None = None,
+) -> tuple[Slice, ...]:
+    """Bucketize every slice, from nothing or from groups that are `formed` already.
+
+    The slice that must suppress most comes first; the others then leave out the same rows where they can choose.
+    """
+    found: dict[int, Slice] = {}
+    for i in sorted(range(len(slices)), key=lambda i: _reachable(slices[i], demand)):
+        names = tuple(column.name for column in slices[i])
+        spare = incomplete_rows(tuple(found.values())) if found else None
+        grouping = bucketize(
+            *(task.table, slices[i], demand.only(names), options.priority, options, rng, task.progress),
+            spare=spare,
+            formed=formed,
+        )
+        found[i] = Slice(names, grouping.of_row)
+    return tuple(found[i] for i in range(len(slices)))
+
+
+def incomplete_rows(slices: tuple[Slice, ...]) -> BoolArray:
+    """Rows with a suppressed value in some slice."""
+    return np.asarray(np.any([part.group_of_row < 0 for part in slices], axis=0))
+
+
+def _reachable(columns: tuple[SensitiveColumn, ...], demand: Demand) -> int:
+    """The most rows that the slice's tightest attribute allows to be published."""
+    return min(reachable_rows(column.counts, demand.need[column.name]) for column in columns)
 
 
 def slice_columns(
