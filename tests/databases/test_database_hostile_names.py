@@ -96,6 +96,15 @@ def test_any_text_in_any_column_comes_back(
         assert sorted(found.rows(), key=str) == sorted(frame.rows(), key=str)
 
 
+def test_a_schema_may_be_called_as_its_duckdb_file(duckdb_file: Database) -> None:
+    """DuckDB calls the database by its file name, here `tables`, and takes `tables.table` for ambiguous."""
+    url = duckdb_file.release_url("tables")
+    for _ in range(2):
+        polyveil.anonymize(patients(), POLICY, out=url, overwrite=True)
+        assert verify(url).holds
+    assert polyveil.read(duckdb_file.url, table="tables.table").height == 200
+
+
 def test_names_that_postgresql_would_cut_off_are_refused(postgresql: Database) -> None:
     """It keeps 63 bytes and says nothing; 32 letters of two bytes are too many."""
     manifest = {"format": "polyveil-release", "format_version": 1}

@@ -18,7 +18,7 @@ from polyveil.table.databases.exact import storable
 from polyveil.table.databases.files import check_file
 from polyveil.table.databases.place import Place
 from polyveil.table.frames import listed
-from polyveil.verify.database import DOCUMENT, MANIFEST, StoredRelease, stored_manifest
+from polyveil.verify.database import DOCUMENT, MANIFEST, StoredRelease, stored_document
 from polyveil.verify.fingerprint import fingerprint
 
 
@@ -67,7 +67,7 @@ def _target(url: str) -> tuple[Place, str]:
 
 
 def _make_room(session: Session, schema: str, overwrite: bool) -> None:
-    """Drop the older release, which stays visible to others until the new one is committed."""
+    """Drop the older release; others see it until the new one is committed, or wait for that."""
     for name in _older_tables(session, schema, overwrite):
         session.drop(session.stored(schema, name))
 
@@ -87,7 +87,7 @@ def _older_tables(session: Session, schema: str, overwrite: bool) -> list[str]:
             f"{session.place}: the schema {schema!r} is not a release (it has no table {MANIFEST}), so it is not "
             "overwritten. Name a new schema"
         )
-    ours = {MANIFEST, *stored_manifest(StoredRelease(session, schema))["tables"]}
+    ours = {MANIFEST, *stored_document(StoredRelease(session, schema))["tables"]}
     others = [name for name in present if name not in ours]
     if others:
         raise InputError(

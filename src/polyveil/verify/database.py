@@ -56,6 +56,15 @@ def _read(release: StoredRelease) -> Content:
 
 def stored_manifest(release: StoredRelease) -> dict[str, Any]:
     """The manifest as data; InputError where the schema holds no release at all."""
+    manifest = check_manifest(stored_document(release), release.title)
+    for about in manifest["tables"].values():
+        if not isinstance(about, Mapping) or not {"rows", "columns", "sha256"} <= set(about):
+            raise _damaged(release)
+    return manifest
+
+
+def stored_document(release: StoredRelease) -> dict[str, Any]:
+    """The manifest as far as it says which tables belong to the release."""
     session, schema = release.session, release.schema
     if MANIFEST not in session.relations(schema):
         raise InputError(
@@ -64,14 +73,18 @@ def stored_manifest(release: StoredRelease) -> dict[str, Any]:
         )
     frame = read_wanted(session, session.stored(schema, MANIFEST))
     try:
-        manifest = json.loads(str(frame.get_column(DOCUMENT).item()))
-        if not isinstance(manifest["tables"], Mapping):
-            raise TypeError
-    except (pl.exceptions.PolarsError, ValueError, LookupError, TypeError, RecursionError):
-        raise InputError(
-            f"the manifest of {release.title} cannot be read. The release is damaged; get it again from its source"
-        ) from None
-    return check_manifest(manifest, release.title)
+        document = json.loads(str(frame.get_column(DOCUMENT).item()))
+    except (pl.exceptions.PolarsError, ValueError, RecursionError):
+        raise _damaged(release) from None
+    if not isinstance(document, dict) or not isinstance(document.get("tables"), Mapping):
+        raise _damaged(release)
+    return document
+
+
+def _damaged(release: StoredRelease) -> InputError:
+    return InputError(
+        f"the manifest of {release.title} cannot be read. The release is damaged; get it again from its source"
+    )
 
 
 def _extra(release: StoredRelease, manifest: Mapping[str, Any]) -> list[Finding]:

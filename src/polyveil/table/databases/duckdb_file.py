@@ -51,6 +51,7 @@ class DuckdbSession:
             with self._faults("opening"):
                 self.connection.execute("SET TimeZone = 'UTC'")
                 self.connection.begin()
+            self.catalogue = str(self._rows("SELECT current_database()")[0][0])
         except BaseException:
             self.close()
             raise
@@ -64,6 +65,7 @@ class DuckdbSession:
             return f"(\n{wanted.sql}\n) AS q"
         found = self._rows(
             "SELECT table_schema, table_name FROM information_schema.tables WHERE lower(table_name) = lower($1) "
+            "AND table_catalog = current_database() "
             "AND (lower(table_schema) = lower($2) OR ($2 = '' AND table_schema = current_schema()))",
             wanted.name,
             wanted.schema or "",
@@ -72,7 +74,11 @@ class DuckdbSession:
             tables = self.tables()
             near = f"It has: {listed(tables)}" if tables else "It has no tables"
             raise InputError(f"{self.place.without_schema} has no table {wanted}. {near}")
-        return TableName(found[0][1], found[0][0]).sql
+        return self._sql(TableName(found[0][1], found[0][0]))
+
+    def _sql(self, name: TableName) -> str:
+        """With the database before the schema: alone, a schema called as the file could be either."""
+        return f"{quoted(self.catalogue)}.{name.sql}"
 
     def describe(self, source: str, wanted: Wanted) -> list[Described]:
         with self._faults(f"reading {wanted}"):
@@ -88,7 +94,8 @@ class DuckdbSession:
     def tables(self) -> list[str]:
         rows = self._rows(
             "SELECT CASE WHEN table_schema = current_schema() THEN table_name "
-            "ELSE table_schema || '.' || table_name END FROM information_schema.tables ORDER BY 1"
+            "ELSE table_schema || '.' || table_name END FROM information_schema.tables "
+            "WHERE table_catalog = current_database() ORDER BY 1"
         )
         return [str(row[0]) for row in rows]
 
@@ -121,18 +128,18 @@ class DuckdbSession:
         return TableName(table, schema)
 
     def create_schema(self, schema: str) -> None:
-        self._run(f"CREATE SCHEMA IF NOT EXISTS {quoted(schema)}", "creating the schema")
+        self._run(f"CREATE SCHEMA IF NOT EXISTS {quoted(self.catalogue)}.{quoted(schema)}", "creating the schema")
 
     def create(self, name: TableName, frame: pl.DataFrame) -> None:
         columns = ", ".join(f"{quoted(column)} {_type_of(dtype)}" for column, dtype in frame.schema.items())
-        self._run(f"CREATE TABLE {name.sql} ({columns})", f"creating {name}")
+        self._run(f"CREATE TABLE {self._sql(name)} ({columns})", f"creating {name}")
         with self._faults(f"writing {name}"):
             self.connection.register(_ROWS, in_batches(frame))
-            self.connection.execute(f"INSERT INTO {name.sql} SELECT * FROM {_ROWS}")  # noqa: S608 - names are quoted
+            self.connection.execute(f"INSERT INTO {self._sql(name)} FROM {_ROWS}")
             self.connection.unregister(_ROWS)
 
     def drop(self, name: TableName) -> None:
-        self._run(f"DROP TABLE {name.sql}", f"replacing {name}")
+        self._run(f"DROP TABLE {self._sql(name)}", f"replacing {name}")
 
     def commit(self) -> None:
         with self._faults("committing"):
