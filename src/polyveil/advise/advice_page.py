@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from polyveil import __version__
 from polyveil.advise.advice import NO_OVERLAP, Advice
+from polyveil.advise.cases import Outcome
 from polyveil.advise.evidence import BEARABLE
 from polyveil.advise.overlap import OverlapAdvice
 from polyveil.report.bars import Bar, bars
@@ -11,7 +12,7 @@ from polyveil.report.charts import Curve, curves
 from polyveil.report.markup import Markup, number, percent, table, tag
 from polyveil.report.page import Section, page
 
-MOST_SHOWN = 15
+MOST_SHOWN = 5
 
 
 def advice_page(advice: Advice) -> str:
@@ -25,9 +26,7 @@ def advice_page(advice: Advice) -> str:
         "protection people need is not in the data.",
         class_="lead",
     )
-    foot = (
-        f"Made by polyveil {__version__}. For the steward: it describes the original table and is not for publication."
-    )
+    foot = f"Made by polyveil {__version__}. For the steward: it describes the original table, so do not publish it."
     return page("Advice on t and k", lead, sections, foot=foot)
 
 
@@ -36,39 +35,36 @@ def _overlap(advice: Advice) -> Section:
     title = "t from what the sensitive columns have in common"
     if found is None:
         return Section("overlap", title, (tag("p", NO_OVERLAP),))
-    between = (
-        f", between {found.interval[0]:.2f} and {found.interval[1]:.2f} in 95 % of draws" if found.interval else ""
-    )
+    low, high = found.interval or (found.t, found.t)
+    between = f" ({low:.2f} to {high:.2f} in 95 % of draws)" if found.interval else ""
     rows = [
         (
             each.title,
             " · ".join(map(str, each.classes)),
             percent(each.share),
             f"{1 - each.share:.3f}",
-            "left out" if each.mismatched else "",
+            "no" if each.mismatched else "yes",
         )
         for each in found.overlaps
     ]
-    mismatch = f"A group does not count where one column has more than {found.ratio:g} times the classes of another" + (
-        ", which here are all: so all count." if found.all_mismatched else "."
-    )
-    parts = [
+    rule = f"A group does not count where one column has more than {found.ratio:g} times the classes of another"
+    rule += ", which here are all: so all count." if found.all_mismatched else "."
+    parts = (
         tag(
             "p",
             tag("strong", f"t = {found.t:.2f}"),
-            f"{between}: one minus the least overlap, that of {found.least.title} "
-            "(roy2014). The higher the overlap, the less one column tells the classes of the others apart.",
+            f"{between}: one minus the least overlap, that of {found.least.title} (roy2014).",
         ),
         _density_chart(found),
         table(
-            ("columns", "classes", "overlap", "1 − overlap", ""),
+            ("columns", "classes", "overlap", "1 − overlap", "counts"),
             rows,
-            caption=f"Overlap of every pair and group. {mismatch}",
+            caption=f"Overlap of every pair and group. {rule}",
             numbers=[2, 3],
         ),
         _sensitivity(advice),
-    ]
-    return Section("overlap", title, tuple(parts))
+    )
+    return Section("overlap", title, parts)
 
 
 def _density_chart(found: OverlapAdvice) -> Markup:
@@ -84,7 +80,7 @@ def _density_chart(found: OverlapAdvice) -> Markup:
         lines,
         x_label="standardized class number" if kernel else "class number",
         y_label="density" if kernel else "share",
-        note=f"{how} the classes, numbered by {found.coding}. The area below all curves is the overlap of the whole group.",
+        note=f"{how} the classes, numbered by {found.coding}. The area below all curves is what the whole group shares.",
         filled=True,
     )
 
@@ -97,67 +93,46 @@ def _sensitivity(advice: Advice) -> Markup:
 
 def _loss(advice: Advice) -> Section:
     drawn = [curve for curve in advice.curves if len(curve.points()) > 1]
-    parts = [
-        tag(
-            "p",
-            "Every sensitive column at the same t, k as in the policy. A knee is the point farthest below the straight "
-            "line between the ends, both axes scaled to 0..1: beyond it, a larger t buys little.",
-        )
-    ]
-    rows = [
-        (
-            curve.method,
-            number(outcome.case.t),
-            f"{outcome.normalized_loss:.3f}" if outcome.done else outcome.status,
-            f"{outcome.distance:.3f}" if outcome.done and outcome.distance is not None else "",
-            number(outcome.classes) if outcome.done else "",
-            f"{outcome.seconds:.1f}",
-        )
-        for curve in advice.curves
-        for outcome in curve.outcomes
-    ]
-    data = table(
-        ("method", "t asked", "loss", "distance reached", "classes", "seconds"),
-        rows,
-        caption="Loss by t",
-        numbers=[1, 2, 3, 4, 5],
+    words = (
+        "Every sensitive column at the same t, k as in the policy. A knee is the point farthest below the straight line "
+        "between the ends, both axes scaled to 0..1: beyond it, a larger t buys little."
     )
-    if drawn:
-        lines = [Curve(c.method, [p[0] for p in c.points()], [p[1] for p in c.points()], marks=True) for c in drawn]
-        knees = ", ".join(f"{c.method} {c.knee:g}" if c.knee is not None else f"{c.method} none" for c in drawn)
-        parts.append(
-            curves(
-                "Loss against t",
-                lines,
-                x_label="t asked for",
-                y_label="loss, 0 to 1",
-                note=f"Knee: {knees}.",
-                data=data,
-            )
-        )
-    elif rows:
-        parts.append(data)
-    return Section("loss", "What each t costs", tuple(parts))
+    rows = [(curve.method, *_run(outcome)) for curve in advice.curves for outcome in curve.outcomes]
+    headers = ("method", "t asked", "loss", "distance reached", "classes", "seconds")
+    data = table(headers, rows, caption="Loss by t", numbers=range(1, 6))
+    if not drawn:
+        return Section("loss", "What each t costs", (tag("p", words), data))
+    lines = [Curve(c.method, [p[0] for p in c.points()], [p[1] for p in c.points()], marks=True) for c in drawn]
+    knees = ", ".join(f"{c.method} {c.knee:g}" if c.knee is not None else f"{c.method} none" for c in drawn)
+    chart = curves(
+        "Loss against t", lines, x_label="t asked for", y_label="loss, 0 to 1", note=f"Knee: {knees}.", data=data
+    )
+    return Section("loss", "What each t costs", (tag("p", words), chart))
+
+
+def _run(outcome: Outcome) -> tuple[str, ...]:
+    seconds = f"{outcome.seconds:.1f}"
+    if not outcome.done:
+        return number(outcome.case.t), outcome.status, "", "", seconds
+    far = "" if outcome.distance is None else f"{outcome.distance:.3f}"
+    return number(outcome.case.t), f"{outcome.normalized_loss:.3f}", far, number(outcome.classes), seconds
 
 
 def _least(advice: Advice) -> Section:
+    words = (
+        "A class of few rows cannot look like the whole table, whatever its rows are. This is the smallest size at "
+        "which whole numbers of rows can come within t at all; a smaller k asks for nothing more."
+    )
     rows = [
         (
             f"{each.t:g}",
             number(each.size) if each.size is not None else "more than 2,000",
-            "exact" if each.exact else "at least",
+            "exact" if each.exact else "lower bound",
         )
         for each in advice.least
     ]
-    parts = (
-        tag(
-            "p",
-            "A class of few rows cannot look like the whole table, whatever its rows are. This is the smallest size at which "
-            "whole numbers of rows can come within t at all; so k below it asks for nothing more.",
-        ),
-        table(("t", "smallest class", ""), rows, caption="Smallest possible class", numbers=[1]),
-    )
-    return Section("least", "The smallest class that t allows", parts)
+    found = table(("t", "smallest class", "how sure"), rows, caption="Smallest possible class", numbers=[1])
+    return Section("least", "The smallest class that t allows", (tag("p", words), found))
 
 
 def _k(advice: Advice) -> Section:
@@ -172,35 +147,30 @@ def _k(advice: Advice) -> Section:
     best = (
         f"The largest k here whose loss is at most {BEARABLE:g} is {advice.supported_k}."
         if advice.supported_k
-        else f"No k here has a loss of at most {BEARABLE:g}: fewer or coarser quasi-identifiers would help more than a smaller k."
+        else f"No k here has a loss of at most {BEARABLE:g}: fewer or coarser quasi-identifiers would help more."
     )
+    caption = "Rows that look like fewer than k as the table stands, and the loss of hiding them"
     parts = (
         tag("p", f"k alone, without other guarantees, with {advice.k_method}. {best}"),
-        bars(
-            "Rows that look like fewer than k as the table stands, and the loss of hiding them",
-            ["rows below k", "loss"],
-            rows,
-            first="" or "k",
-        ),
+        bars(caption, ["rows below k", "loss"], rows, first="asked"),
     )
     return Section("k", "Which k the data supports", parts)
 
 
 def _unique(advice: Advice) -> Section:
-    shown = [each for each in advice.uniqueness.combinations if each.unique_rows][:MOST_SHOWN]
     rows = [
-        Bar(" + ".join(each.columns), (each.share,), (number(each.unique_rows), percent(each.share))) for each in shown
+        Bar(" + ".join(each.columns), (each.share,), (number(each.unique_rows), percent(each.share)))
+        for each in advice.uniqueness.telling(MOST_SHOWN)
     ]
+    title, width = "Which columns point to people", advice.uniqueness.width
     note = "" if advice.uniqueness.complete else " Not all combinations were tried: there are many."
     if not rows:
-        found: Markup = tag("p", f"No combination of up to {advice.uniqueness.width} columns singles out a row.{note}")
-        return Section("unique", "Which columns point to people", (found,))
-    parts = (
-        tag(
-            "p",
-            f"Rows that are alone with their values in up to {advice.uniqueness.width} columns. A column that is called "
-            f"insensitive and stands here should be a quasi-identifier.{note}",
-        ),
-        bars("Combinations that single out most rows", ["rows", "share"], rows, first="columns"),
+        return Section(
+            "unique", title, (tag("p", f"No combination of up to {width} columns singles out a row.{note}"),)
+        )
+    words = (
+        f"Rows that are alone with their values in up to {width} columns. A column that is called insensitive and stands "
+        f"here should be a quasi-identifier.{note}"
     )
-    return Section("unique", "Which columns point to people", parts)
+    found = bars("Combinations that single out most rows, by width", ["rows", "share"], rows, first="columns")
+    return Section("unique", title, (tag("p", words), found))

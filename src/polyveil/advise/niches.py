@@ -48,7 +48,9 @@ def niche(column: SensitiveColumn, how: str | None = None, coding: Coding = "ord
     order = filled[np.argsort(-counts[filled], kind="stable")] if coding == "frequency" else filled
     number = np.zeros(len(present), dtype=np.int64)
     number[order] = np.arange(len(order))
-    return Niche(column.name, number[class_of_code], counts[order], f"{len(order)} {words}")
+    null = column.domain.null_code
+    missing = ", missing among them" if null >= 0 and column.counts[null] else ""
+    return Niche(column.name, number[class_of_code], counts[order], f"{len(order)} {words}{missing}")
 
 
 def _partition(column: SensitiveColumn, how: str | None) -> tuple[IntArray, str]:
