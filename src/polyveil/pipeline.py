@@ -59,7 +59,8 @@ def anonymize(
     """Anonymize a table by a policy; with `out`, publish it there as a bundle once its files have been verified.
 
     `source` is a path or a polars, pandas or pyarrow frame. `seed` reproduces the method's choices; the order of the
-    released rows never follows from it. `report` puts report.html into the bundle. `reading` passes options such as `delimiter` on to the reader.
+    released rows never follows from it. `report` puts report.html into the bundle. `reading` passes options such as
+    `delimiter` on to the reader.
     Raises PolicyError or InputError for what cannot be used, Unsatisfiable where the policy cannot be reached.
     """
     clock = Clock(progress)

@@ -80,7 +80,7 @@ def _density_chart(found: OverlapAdvice) -> Markup:
         lines,
         x_label="standardized class number" if kernel else "class number",
         y_label="density" if kernel else "share",
-        note=f"{how} the classes, numbered by {found.coding}. The area below all curves is what the whole group shares.",
+        note=f"{how} the classes, numbered by {found.coding}. The area below all curves is what all of them share.",
         filled=True,
     )
 
@@ -94,8 +94,8 @@ def _sensitivity(advice: Advice) -> Markup:
 def _loss(advice: Advice) -> Section:
     drawn = [curve for curve in advice.curves if len(curve.points()) > 1]
     words = (
-        "Every sensitive column at the same t, k as in the policy. A knee is the point farthest below the straight line "
-        "between the ends, both axes scaled to 0..1: beyond it, a larger t buys little."
+        "Every sensitive column at the same t, k as in the policy. A knee is the point farthest below the straight "
+        "line between the ends, both axes scaled to 0..1: beyond it, a larger t buys little."
     )
     rows = [(curve.method, *_run(outcome)) for curve in advice.curves for outcome in curve.outcomes]
     headers = ("method", "t asked", "loss", "distance reached", "classes", "seconds")
@@ -169,8 +169,8 @@ def _unique(advice: Advice) -> Section:
             "unique", title, (tag("p", f"No combination of up to {width} columns singles out a row.{note}"),)
         )
     words = (
-        f"Rows that are alone with their values in up to {width} columns. A column that is called insensitive and stands "
-        f"here should be a quasi-identifier.{note}"
+        f"Rows that are alone with their values in up to {width} columns. A column that is called insensitive and "
+        f"stands here should be a quasi-identifier.{note}"
     )
     found = bars("Combinations that single out most rows, by width", ["rows", "share"], rows, first="columns")
     return Section("unique", title, (tag("p", words), found))

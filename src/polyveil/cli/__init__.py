@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import typer
 
+from polyveil.cli.advise import advise
 from polyveil.cli.anonymize import anonymize
 from polyveil.cli.attack import attack
 from polyveil.cli.catalogue import methods, models
 from polyveil.cli.check import check
+from polyveil.cli.compare import compare
 from polyveil.cli.demo import demo
 from polyveil.cli.inspect import inspect
 from polyveil.cli.report import report
@@ -37,7 +39,7 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, inspect, check, anonymize, verify, attack, report, methods, models, warmup):
+for command in (demo, inspect, check, advise, anonymize, verify, attack, compare, report, methods, models, warmup):
     app.command()(command)
 
 

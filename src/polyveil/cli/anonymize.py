@@ -30,6 +30,7 @@ def anonymize(
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an older release of that name, in one step.")] = False,
     seed: Annotated[int | None, typer.Option(help="Repeat the method's choices; row order stays random.")] = None,
+    report: Annotated[bool, typer.Option(help="Put report.html, a page for readers, into the release.")] = True,
     delimiter: Annotated[str | None, typer.Option(help="Field delimiter of a CSV; found by itself otherwise.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV; found by itself otherwise.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Decimal mark of a CSV; found by itself otherwise.")] = None,
@@ -60,6 +61,7 @@ def anonymize(
                 out=out,
                 overwrite=overwrite,
                 seed=seed,
+                report=report,
                 progress=progress,
                 reading={name: value for name, value in options.items() if value is not None},
             )

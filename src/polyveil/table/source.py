@@ -85,6 +85,8 @@ def read(
 
     Raises InputError with the line number and never a cell for anything that cannot be read with certainty.
     """
+    if isinstance(source, Table):
+        return source
     if isinstance(source, str) and is_url(source):
         from polyveil.table.databases import read_database
 
