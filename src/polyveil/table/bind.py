@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -65,11 +66,11 @@ class Bound:
 
 def bind(policy: Policy, table: Table) -> Bound:
     """Fit the policy to the table, or raise PolicyError with everything that does not fit."""
-    faults = [*_column_faults(policy, table.frame), *_size_faults(policy, table)]
+    faults = [*column_faults(policy, table.frame.columns), *size_faults(policy, table.frame.height)]
     bound: dict[str, BoundColumn] = {}
     for name, column in policy.columns.items():
         if column.role in ("quasi", "sensitive") and name in table.frame.columns:
-            result = _bind_column(name, column, policy, table)
+            result = bind_column(name, column, policy, table)
             if isinstance(result, BoundColumn):
                 bound[name] = result
             else:
@@ -85,26 +86,27 @@ def bind(policy: Policy, table: Table) -> Bound:
     )
 
 
-def _column_faults(policy: Policy, frame: pl.DataFrame) -> list[Fault]:
-    if not set(policy.columns) & set(frame.columns):
+def column_faults(policy: Policy, columns: Sequence[str]) -> list[Fault]:
+    """Columns that only the policy or only the table has."""
+    if not set(policy.columns) & set(columns):
         # Without a header line the first person's cells would stand here as names, so no name is shown.
         remedy = "Check that this is the right table, and that its first line holds the column names"
         return [Fault("columns", f"the table has none of the policy's {len(policy.columns)} columns", remedy)]
     faults = [
-        Fault(f"columns.{name}", "the table has no such column", f"The table has: {', '.join(frame.columns[:50])}")
+        Fault(f"columns.{name}", "the table has no such column", f"The table has: {', '.join(columns[:50])}")
         for name in policy.columns
-        if name not in frame.columns
+        if name not in columns
     ]
     faults += [
         Fault(f"columns.{name}", "the column is in the table but not in the policy", "Give it a role, or drop it")
-        for name in frame.columns
+        for name in columns
         if name not in policy.columns
     ]
     return faults
 
 
-def _size_faults(policy: Policy, table: Table) -> list[Fault]:
-    rows = table.frame.height
+def size_faults(policy: Policy, rows: int) -> list[Fault]:
+    """Tables too small for anything, or for k."""
     k = policy.privacy.k
     if rows < 2:
         return [
@@ -115,7 +117,8 @@ def _size_faults(policy: Policy, table: Table) -> list[Fault]:
     return []
 
 
-def _bind_column(name: str, column: Column, policy: Policy, table: Table) -> BoundColumn | list[Fault]:
+def bind_column(name: str, column: Column, policy: Policy, table: Table) -> BoundColumn | list[Fault]:
+    """One column with its parsed cells and its domain, or what does not fit."""
     place = f"columns.{name}"
     cells = without_markers(table.frame.get_column(name), [*policy.missing, *column.missing])
     if cells.null_count() == len(cells):

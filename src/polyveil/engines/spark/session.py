@@ -1,0 +1,83 @@
+"""Finding or starting Spark, and reading what is to be anonymized. What fails here fails in one line."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from polyveil.errors import InputError
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_REMEDY = "Install it with: pip install 'polyveil[spark]'"
+
+
+def session_for(master: str | None = None) -> SparkSession:
+    """The session of a Spark Connect URL (sc://...), of a master, or the ambient one (spark-submit, a notebook).
+
+    Without any of them a local session on all cores is started.
+    """
+    try:
+        with warnings.catch_warnings():
+            # pyspark warns that its pandas functions do not know pandas 3 yet; only Arrow functions are used here.
+            warnings.simplefilter("ignore", FutureWarning)
+            from pyspark.errors import PySparkException
+            from pyspark.sql import SparkSession
+    except ImportError:
+        raise InputError(f"--engine spark needs pyspark, which is not installed. {_REMEDY}") from None
+    if master is None:
+        active = SparkSession.getActiveSession()
+        if active is not None:
+            return active
+    try:
+        return _started(master)
+    except PySparkException as error:
+        reason = error.getCondition() or type(error).__name__
+    except (OSError, RuntimeError) as error:
+        reason = type(error).__name__
+    raise InputError(
+        f"Spark cannot be started or reached ({reason}). Check that Java 17 or newer is installed and that --master "
+        "names a running Spark"
+    )
+
+
+def _started(master: str | None) -> SparkSession:
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.appName("polyveil")
+    if master is not None and master.startswith("sc://"):
+        return builder.remote(master).getOrCreate()
+    if master is None or master.startswith("local"):
+        # Workers on this machine run the interpreter that has polyveil, and nothing listens to the outside.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+        os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    if master is not None:
+        builder = builder.master(master)
+    quiet = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+    for name, value in quiet.items():
+        builder = builder.config(name, value)
+    return builder.getOrCreate()
+
+
+def read_source(spark: SparkSession, data: str) -> DataFrame:
+    """A Parquet file or folder by its path, or a table of Spark's catalog by its name."""
+    from pyspark.errors import PySparkException
+
+    looks_like_path = "/" in data or data.endswith((".parquet", ".pq")) or Path(data).exists()
+    if data.endswith((".csv", ".tsv", ".txt", ".gz", ".zst")):
+        raise InputError(
+            f"{data}: Spark reads Parquet and its own tables, because text files do not say their types. Anonymize it "
+            "without --engine spark, or write it as Parquet first"
+        )
+    try:
+        frame = spark.read.parquet(data) if looks_like_path else spark.table(data)
+        _ = frame.schema
+    except PySparkException as error:
+        what = "Parquet" if looks_like_path else "a table of Spark's catalog"
+        reason = error.getCondition() or type(error).__name__
+        raise InputError(f"{data} cannot be read as {what} ({reason}). Check the name") from None
+    return frame

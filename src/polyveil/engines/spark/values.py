@@ -1,0 +1,232 @@
+"""First pass: the distinct values of every coded column with their counts, and the policy bound to them.
+
+Spark counts values where the rows are; the driver gets each distinct value once and binds the policy to these by the
+same code that binds a table in memory. A domain, a code and a label therefore mean the same on both engines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from polyveil.engines.spark.guarded import guarded_items
+from polyveil.errors import Fault, InputError, PolicyError
+from polyveil.policy import Policy
+from polyveil.policy.hierarchy import IntArray
+from polyveil.policy.schema import Distance
+from polyveil.release.generalized import published
+from polyveil.table.bind import Bound, BoundColumn, bind_column, codes_of, column_faults, size_faults
+from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
+from polyveil.table.domain import Domain
+from polyveil.table.source import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST_VALUES = 2_000_000
+"""Distinct values of one column that the driver and every worker can hold."""
+COMPACT = 200_000
+NO_CODES = np.zeros(0, dtype=np.int64)
+_PLAIN = ("string", "varchar", "char", "tinyint", "smallint", "int", "bigint", "float", "double", "boolean", "date")
+_PLAIN_PREFIXES = ("decimal", "timestamp", "varchar", "char")
+
+
+@dataclass(frozen=True, eq=False)
+class ValueColumn:
+    """A coded column: its raw distinct values as they stand in the source, the code of each, and rows per code."""
+
+    bound: BoundColumn
+    raw: pa.Array
+    codes: IntArray
+    counts: IntArray
+
+    @property
+    def domain(self) -> Domain:
+        return self.bound.domain
+
+    def published(self) -> pl.Series:
+        """What is published for each code (of a sensitive column)."""
+        _, first = np.unique(self.codes, return_index=True)
+        cells = published(self.bound.cells)
+        present = self.codes[first]
+        place = np.full(self.domain.size, -1, dtype=np.int64)
+        place[present] = first
+        return cells.gather(pl.Series([None if p < 0 else int(p) for p in place], dtype=pl.UInt32))
+
+
+@dataclass(frozen=True, eq=False)
+class CountedColumn(SensitiveColumn):
+    """A sensitive column without rows: its counts were taken by Spark."""
+
+    whole: IntArray
+
+    @property
+    def counts(self) -> IntArray:  # type: ignore[override]
+        return self.whole
+
+
+@dataclass(frozen=True, eq=False)
+class Values:
+    """A policy bound to a Spark table: rows, and all coded columns with their values."""
+
+    policy: Policy
+    rows: int
+    quasi: tuple[ValueColumn, ...]
+    sensitive: tuple[ValueColumn, ...]
+
+    @property
+    def bound(self) -> Bound:
+        """As the rest of polyveil knows a bound policy; cells are distinct values here."""
+        quasi, sensitive = (tuple(c.bound for c in some) for some in (self.quasi, self.sensitive))
+        return Bound(self.policy, self.rows, quasi, sensitive, pl.DataFrame())
+
+    @property
+    def table(self) -> CodedTable:
+        """The columns and their domains with the whole table's counts, but without rows."""
+        return self.coded([NO_CODES] * len(self.quasi), [NO_CODES] * len(self.sensitive), self.rows)
+
+    def coded(self, quasi: list[IntArray], sensitive: list[IntArray], rows: int) -> CodedTable:
+        """A coded table of some rows below the whole table's domains."""
+        return CodedTable(
+            rows=rows,
+            quasi=tuple(
+                QuasiColumn(c.bound.name, c.domain, codes, c.bound.column.weight)
+                for c, codes in zip(self.quasi, quasi, strict=True)
+            ),
+            sensitive=tuple(
+                _sensitive(c, codes, c.bound.distance) for c, codes in zip(self.sensitive, sensitive, strict=True)
+            ),
+        )
+
+
+def _sensitive(column: ValueColumn, codes: IntArray, distance: Distance) -> SensitiveColumn:
+    levels = column.bound.levels()
+    if not len(codes):
+        return CountedColumn(column.bound.name, column.domain, codes, distance, levels, column.counts)
+    return SensitiveColumn(column.bound.name, column.domain, codes, distance, levels)
+
+
+def bind_values(frame: DataFrame, policy: Policy) -> Values:
+    """Count and bind, or raise PolicyError with everything that does not fit."""
+    faults = column_faults(policy, frame.columns)
+    coded = [name for name in (*policy.having("quasi"), *policy.having("sensitive")) if name in frame.columns]
+    types = dict(frame.dtypes)
+    _refuse_nested({name: types[name] for name in (*coded, *policy.having("insensitive")) if name in types})
+    if faults or not coded:
+        raise PolicyError(faults or [Fault("columns", "no column is quasi or sensitive", "Give roles")], _FIT)
+    counted = value_counts(frame.select(*(_quoted(name) for name in coded)))
+    rows = max((int(pc.sum(counts).as_py() or 0) for _, counts in counted.values()), default=0)
+    faults = size_faults(policy, rows)
+    bound: dict[str, ValueColumn] = {}
+    for name in coded if rows else []:
+        raw, counts = counted[name]
+        found = _bind(name, policy, raw, counts)
+        if isinstance(found, ValueColumn):
+            bound[name] = found
+        else:
+            faults.extend(found)
+    if faults:
+        raise PolicyError(faults, _FIT)
+    quasi, sensitive = (tuple(bound[name] for name in policy.having(role)) for role in ("quasi", "sensitive"))
+    return Values(policy, rows, quasi, sensitive)
+
+
+_FIT = "the policy does not fit the table: it"
+
+
+def _refuse_nested(types: Mapping[str, str]) -> None:
+    for name, kind in types.items():
+        if kind not in _PLAIN and not kind.startswith(_PLAIN_PREFIXES):
+            raise InputError(f"the column {name} has the type {kind.split('<')[0]}, which is no plain value. Flatten it")
+
+
+def _bind(name: str, policy: Policy, raw: pa.Array, counts: pa.Array) -> ValueColumn | list[Fault]:
+    column = policy.columns[name]
+    cells = pl.Series(name, pl.from_arrow(raw))
+    bound = bind_column(name, column, policy, Table(cells.to_frame(), "the table", first_line=None))
+    if not isinstance(bound, BoundColumn):
+        return [replace(fault, rule=_about_values(fault.rule)) for fault in bound]
+    codes = codes_of(bound.domain, bound.cells)
+    weights = np.asarray(counts, dtype=np.int64)
+    whole = np.zeros(bound.domain.size, dtype=np.int64)
+    np.add.at(whole, codes, weights)
+    return ValueColumn(bound, raw, codes, whole)
+
+
+def _about_values(rule: str) -> str:
+    """The binder speaks of cells and rows; here each cell it saw was a distinct value, and rows have no number."""
+    return rule.split("; the first")[0].replace(" cells are", " distinct values are")
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def value_counts(frame: DataFrame) -> dict[str, tuple[pa.Array, pa.Array]]:
+    """Per column its distinct values (in the source's own type) and how many rows have each; one pass over the rows."""
+    from pyspark.sql import functions as sf
+
+    names = frame.columns
+    parts = frame.mapInArrow(_count_part, "place int, value string, rows bigint, kind binary")
+    counted = parts.groupBy("place", "value", "kind").agg(sf.sum("rows").alias("rows")).persist()
+    try:
+        sizes = {row["place"]: row["values"] for row in counted.groupBy("place").agg(sf.count("*").alias("values")).collect()}
+        for place, size in sizes.items():
+            if size > MOST_VALUES:
+                raise InputError(
+                    f"the column {names[place]} has {size} distinct values, and {MOST_VALUES} are the most a column may "
+                    "have here. Round its values, or give it the role identifier or insensitive"
+                )
+        table = counted.toArrow()
+    finally:
+        counted.unpersist()
+    return {name: _one_column(table.filter(pc.equal(table["place"], place))) for place, name in enumerate(names)}
+
+
+def _one_column(table: pa.Table) -> tuple[pa.Array, pa.Array]:
+    """Values in a fixed order, so that nothing depends on the order in which Spark delivers them."""
+    table = table.combine_chunks().sort_by([("value", "ascending")])
+    if not table.num_rows:
+        return pa.array([], pa.string()), pa.array([], pa.int64())
+    kind = pa.ipc.read_schema(pa.py_buffer(table["kind"][0].as_py())).field(0).type
+    return pc.cast(table["value"].combine_chunks(), kind), table["rows"].combine_chunks()
+
+
+def _count_part(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from guarded_items(_counted(batches))
+
+
+def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Values of one partition, counted; values travel as text that gives back the same value, with their type."""
+    seen: dict[int, pa.Table] = {}
+    kinds: dict[int, bytes] = {}
+    for batch in batches:
+        for place, column in enumerate(batch.columns):
+            kinds.setdefault(place, pa.schema([pa.field("value", column.type)]).serialize().to_pybytes())
+            found = pc.value_counts(column)
+            more = pa.table({"value": pc.cast(found.field(0), pa.string()), "rows": found.field(1)})
+            before = seen.get(place)
+            seen[place] = more if before is None else pa.concat_tables([before, more])
+            if seen[place].num_rows > COMPACT:
+                seen[place] = _added_up(seen[place])
+    for place, table in seen.items():
+        for part in _added_up(table).to_batches(max_chunksize=50_000):
+            size = part.num_rows
+            arrays = [
+                pa.array(np.full(size, place, dtype=np.int32)),
+                part.column("value"),
+                part.column("rows"),
+                pa.array([kinds[place]] * size, pa.binary()),
+            ]
+            yield pa.RecordBatch.from_arrays(arrays, names=["place", "value", "rows", "kind"])
+
+
+def _added_up(table: pa.Table) -> pa.Table:
+    added = table.group_by("value").aggregate([("rows", "sum")])
+    return pa.table({"value": added["value"], "rows": added["rows_sum"]})
