@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import datetime as dt
+from functools import partial
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 import polyveil
+from databases.clinic import POLICY, polyveil_command
 from databases.servers import Database, Server
 from polyveil.errors import InputError
 from polyveil.table.databases import opened, place_of, read_wanted
 from polyveil.table.databases.exact import exact_numbers
 from polyveil.table.databases.names import TableName
+from polyveil.verify import verify
 
 DAY = dt.date(2024, 2, 29)
 MOMENT = dt.datetime(2024, 2, 29, 23, 59, 59, 123456)
@@ -275,6 +279,29 @@ def test_without_a_table_the_tables_are_named(database: Database) -> None:
 def test_a_table_is_asked_of_databases_only(tmp_path: object) -> None:
     with pytest.raises(InputError, match="asked of a database"):
         polyveil.read(f"{tmp_path}/t.csv", table="t")
+
+
+def test_a_path_made_from_a_url_is_refused_without_showing_it() -> None:
+    path = Path("postgresql://u:s3cr3t@h/db")
+    for action in (polyveil.read, verify, partial(polyveil.anonymize, pl.DataFrame({"a": [1]}), POLICY)):
+        with pytest.raises(InputError, match="as text, not as a Path") as caught:
+            action(path) if not isinstance(action, partial) else action(out=path)
+        assert "s3cr3t" not in str(caught.value)
+
+
+def test_a_table_of_very_many_columns(sqlite: Database) -> None:
+    frame = pl.DataFrame({f"c{i}": [i] for i in range(1200)})
+    sqlite.load("wide", frame)
+    assert read(sqlite, table="wide").equals(frame)
+
+
+def test_polyveil_check_reads_databases_too(database: Database) -> None:
+    database.load("t", pl.DataFrame({"age": [1, 1, 2, 2], "disease": ["a", "b", "a", "b"]}))
+    arguments = ("--quasi", "age", "--sensitive", "disease", "--k", "2", "--json")
+    checked = polyveil_command("check", database.url, "--table", "t", *arguments)
+    assert (checked.code, checked.json["data"]) == (0, database.url)
+    query = "SELECT * FROM t WHERE disease = 'a'"
+    assert polyveil_command("check", database.url, "--query", query, *arguments).code == 1
 
 
 def test_settings_of_the_server_do_not_cost_digits(server: Server, postgresql: Database) -> None:

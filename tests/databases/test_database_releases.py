@@ -87,6 +87,18 @@ def test_the_manifest_is_that_of_a_folder_but_for_tables_instead_of_files(databa
     assert in_database == in_folder
 
 
+@pytest.mark.parametrize("form", ["anatomized", "sliced"])
+def test_a_release_of_several_tables(database: Database, form: str) -> None:
+    policy = {**POLICY, "release": {"form": form}}
+    release = polyveil.anonymize(patients(), policy, out=database.release_url())
+    assert len(release.tables) > 1
+    assert set(contents(database)) == {"manifest", *release.tables}
+    assert verify(database.release_url()).holds
+    polyveil.anonymize(patients(), POLICY, out=database.release_url(), overwrite=True)
+    assert set(contents(database)) == {"manifest", "table"}
+    assert verify(database.release_url()).holds
+
+
 def test_a_release_in_memory_can_be_saved_into_a_database(database: Database) -> None:
     release = polyveil.anonymize(patients(), POLICY)
     release.save(database.release_url("kept"))

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def check(
-    data: Annotated[Path, typer.Argument(help="Any table: raw data, or someone else's release.")],
+    data: Annotated[str, typer.Argument(help="Any table, in a file or a database: raw, or someone else's release.")],
     policy: Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file (YAML).")] = None,
     quasi: Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas, instead of a policy.")] = "",
     sensitive: Annotated[str, typer.Option(help="Sensitive columns, separated by commas.")] = "",
@@ -26,6 +26,8 @@ def check(
     missing: Annotated[
         list[str] | None, typer.Option(help="A cell text that means missing, such as '?'; repeatable.")
     ] = None,
+    table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
+    query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
     show_classes: Annotated[int, typer.Option(help="List row numbers of this many failing classes.", min=0)] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -40,16 +42,18 @@ def check(
     with reported_errors(as_json=as_json):
         from polyveil.checkup import check as run
         from polyveil.errors import InputError
+        from polyveil.table.databases import is_url, shown
 
         if policy is not None and (quasi or sensitive or k or l or t is not None):
             raise InputError(
                 "--policy already says the columns and thresholds; leave out --quasi, --sensitive, --k, --l, --t"
             )
         asked = {name: value for name, value in (("k", k), ("l", l), ("t", t)) if value is not None}
-        reading = {"missing": missing} if missing else {}
+        options = {"missing": missing, "table": table, "query": query}
+        reading = {name: value for name, value in options.items() if value}
         checkup = run(data, policy, quasi=_names(quasi), sensitive=_names(sensitive), privacy=asked, reading=reading)
         if as_json:
-            print_json({**checkup.to_dict(), "data": data.name})
+            print_json({**checkup.to_dict(), "data": shown(data) if is_url(data) else Path(data).name})
         else:
             _show(checkup, show_classes)
     if checkup.holds is False:

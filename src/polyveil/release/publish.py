@@ -16,7 +16,7 @@ from polyveil.table.databases.place import is_url
 
 def check_place(out: Path | str, *, overwrite: bool = False) -> None:
     """Refuse early what would fail late."""
-    if isinstance(out, str) and is_url(out):
+    if is_url(out):
         from polyveil.release.database import check_release_target
 
         check_release_target(out, overwrite=overwrite)
@@ -38,7 +38,7 @@ def publish(
 
     A folder gets a report beside the tables; a database holds tables alone.
     """
-    if isinstance(out, str) and is_url(out):
+    if is_url(out):
         from polyveil.release.database import write_release
 
         write_release(out, tables, manifest, overwrite=overwrite, accept=accept)

@@ -87,7 +87,7 @@ def read(
     """
     if isinstance(source, Table):
         return source
-    if isinstance(source, str) and is_url(source):
+    if is_url(source):
         from polyveil.table.databases import read_database
 
         frame, title = read_database(source, table=table, query=query)

@@ -25,7 +25,7 @@ FORMS = {"generalized": verify_generalized, "anatomized": verify_linked, "sliced
 
 def verify(place: Path | str | StoredRelease) -> Verification:
     """Check a release on disk or, given a URL, in a database: its files or tables, then all its manifest claims."""
-    if isinstance(place, StoredRelease) or (isinstance(place, str) and is_url(place)):
+    if isinstance(place, StoredRelease) or is_url(place):
         manifest, tables, findings = read_stored(place)
         content = verify_tables(manifest, tables)
         return Verification((*findings, *content.findings), content.verdicts)

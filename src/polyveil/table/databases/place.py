@@ -14,7 +14,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeGuard
 from urllib.parse import quote, unquote
 
 from polyveil.errors import InputError
@@ -77,14 +77,19 @@ class Place:
         return text
 
 
-def is_url(source: object) -> bool:
-    """Whether this is a URL rather than a path or a frame; `C:\\data` is a path."""
+def is_url(source: object) -> TypeGuard[str]:
+    """Whether this is a URL rather than a path or a frame; `C:\\data` is a path.
+
+    A Path made from a URL has lost a slash, and its password would be shown with the path: refused here.
+    """
+    if isinstance(source, Path) and source.parts and source.parts[0].lower() in {f"{scheme}:" for scheme in SCHEMES}:
+        raise InputError("a database is named by its URL as text, not as a Path. Pass the URL as a string")
     return isinstance(source, str) and _URL.match(source) is not None
 
 
 def shown(place: object) -> str:
     """A path as it is, a URL without its secrets: for everything that is printed."""
-    return str(place_of(place)) if isinstance(place, str) and is_url(place) else str(place)
+    return str(place_of(place)) if is_url(place) else str(place)
 
 
 def place_of(url: str) -> Place:

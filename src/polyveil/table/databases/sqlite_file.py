@@ -45,6 +45,7 @@ _AS_TEXT: dict[type[pl.DataType], str] = {pl.Date: "%Y-%m-%d", pl.Time: "%H:%M:%
 _FIRST_ROW = {"integer": "0", "real": "0.5", "text": "''"}
 _EXACT = 2**53
 SEPARATOR = "__"
+COLUMNS_AT_ONCE = 500
 BUSY_MILLISECONDS = 10_000
 
 
@@ -80,8 +81,6 @@ class SqliteSession:
         with self._faults(f"reading {wanted}"), self.connection.cursor() as cursor:
             cursor.execute(f"SELECT * FROM {source} LIMIT 0")  # noqa: S608 - names are quoted
             names = [str(column[0]) for column in cursor.description or ()]
-        if len({name.lower() for name in names}) < len(names):
-            return [Described(name, "", quoted(name)) for name in names]
         declared = self._declared(wanted)
         kinds = self._kinds(source, names)
         return [_described(name, kinds[name], declared.get(name, "")) for name in names]
@@ -94,9 +93,14 @@ class SqliteSession:
 
     def _kinds(self, source: str, names: Sequence[str]) -> dict[str, set[str]]:
         """The storage classes in each column: one pass over all, a second over those that have more than one."""
-        ends = ", ".join(f"{end}(nullif(typeof({quoted(name)}), 'null'))" for name in names for end in ("min", "max"))
-        row = self._rows(f"SELECT {ends} FROM {source}")[0]  # noqa: S608 - names are quoted
-        found = {name: {str(kind) for kind in row[2 * i : 2 * i + 2] if kind} for i, name in enumerate(names)}
+        found: dict[str, set[str]] = {}
+        for start in range(0, len(names), COLUMNS_AT_ONCE):
+            some = names[start : start + COLUMNS_AT_ONCE]
+            ends = ", ".join(
+                f"{end}(nullif(typeof({quoted(name)}), 'null'))" for name in some for end in ("min", "max")
+            )
+            row = self._rows(f"SELECT {ends} FROM {source}")[0]  # noqa: S608 - names are quoted
+            found |= {name: {str(kind) for kind in row[2 * i : 2 * i + 2] if kind} for i, name in enumerate(some)}
         for name in [name for name in names if len(found[name]) > 1]:
             cell = quoted(name)
             rows = self._rows(
