@@ -16,6 +16,7 @@ from polyveil.cli.compare import compare
 from polyveil.cli.demo import demo
 from polyveil.cli.inspect import inspect
 from polyveil.cli.report import report
+from polyveil.cli.serve import serve
 from polyveil.cli.verify import verify
 from polyveil.cli.warmup import warmup
 
@@ -39,7 +40,21 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for command in (demo, inspect, check, advise, anonymize, verify, attack, compare, report, methods, models, warmup):
+for command in (
+    demo,
+    inspect,
+    check,
+    advise,
+    anonymize,
+    verify,
+    attack,
+    compare,
+    report,
+    methods,
+    models,
+    serve,
+    warmup,
+):
     app.command()(command)
 
 

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import io
 import zipfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, File, HTTPException, Request, Response, UploadFile
+from fastapi import APIRouter, File, Form, HTTPException, Request, Response, UploadFile
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
 from polyveil.errors import InputError, PolicyError
 from polyveil.methods import make_method
 from polyveil.policy import Policy, from_dict, from_text
+from polyveil.web.draft import Draft, open_draft, read_policy
 from polyveil.web.jobs import Busy, Jobs
+from polyveil.web.rows import add_row_routes
 from polyveil.web.store import FINISHED, Missing, RunState, Store, StoredRun, StoredTable
+from polyveil.web.tables import Library
 from polyveil.web.worker import error_of
 
 Id = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 SEED_LIMIT = 2**63
+SMALL = 20_000_000
+"""Most bytes of a policy or a hierarchy."""
 
 
 class Problem(BaseModel):
@@ -97,16 +103,19 @@ def refused(error: Exception) -> HTTPException:
     return HTTPException(400, str(error))
 
 
-def make_router(store: Store, jobs: Jobs) -> APIRouter:
+def make_router(store: Store, jobs: Jobs, library: Library) -> APIRouter:
     """All routes, bound to one store and its jobs."""
     router = APIRouter(prefix="/api", responses=REFUSALS)
-    _table_routes(router, store)
+    _table_routes(router, store, library)
+    _draft_routes(router, store, library)
     _run_routes(router, store, jobs)
+    _more_run_routes(router, store, jobs)
     _fetch_routes(router, store)
+    add_row_routes(router, store, library)
     return router
 
 
-def _table_routes(router: APIRouter, store: Store) -> None:
+def _table_routes(router: APIRouter, store: Store, library: Library) -> None:
     @router.get("/tables")
     async def list_tables() -> list[TableOut]:
         """All tables, newest first."""
@@ -138,8 +147,47 @@ def _table_routes(router: APIRouter, store: Store) -> None:
         """Delete a table; an upload's data goes with it."""
         try:
             store.delete_table(table_id)
+            library.forget(table_id)
         except InputError as error:
             raise refused(error) from None
+
+
+def _draft_routes(router: APIRouter, store: Store, library: Library) -> None:
+    @router.post("/tables/{table_id}/draft", status_code=204)
+    async def open_policy(
+        table_id: str, file: Annotated[UploadFile, File(description="YAML or manifest.json")]
+    ) -> None:
+        """Make a saved policy, or the one in a bundle's manifest, the draft of a table."""
+
+        def work() -> None:
+            folder = store.table_folder(store.table(table_id).id)
+            columns = library.open(table_id).table.columns
+            Draft(folder, read_policy(file.file.read(SMALL + 1)[:SMALL], columns, folder)).save()
+
+        await _draft(work)
+
+    @router.post("/tables/{table_id}/hierarchy", status_code=204)
+    async def open_hierarchy(
+        table_id: str,
+        column: Annotated[str, Form(max_length=1000)],
+        file: Annotated[UploadFile, File(description="CSV with one line per value, or ARX's text format")],
+    ) -> None:
+        """Give a column of the draft the hierarchy of a file."""
+
+        def work() -> None:
+            stored = store.table(table_id)
+            opened, folder = library.open(table_id), store.table_folder(table_id)
+            draft = open_draft(folder, opened.profiles, stored.policy)
+            draft.import_hierarchy(column, file.file.read(SMALL + 1)[:SMALL], opened.counts(column))
+
+        await _draft(work)
+
+
+async def _draft(work: Callable[[], None]) -> None:
+    try:
+        await run_in_threadpool(work)
+    except (InputError, PolicyError) as error:
+        raise refused(error) from None
 
 
 def _run_routes(router: APIRouter, store: Store, jobs: Jobs) -> None:
@@ -179,6 +227,27 @@ def _run_routes(router: APIRouter, store: Store, jobs: Jobs) -> None:
         if _run(store, run_id).state not in FINISHED:
             raise HTTPException(409, "the run is not finished. Cancel it first")
         store.delete_run(run_id)
+
+
+def _more_run_routes(router: APIRouter, store: Store, jobs: Jobs) -> None:
+    @router.post("/runs/{run_id}/attack", status_code=202)
+    async def attack_run(run_id: str) -> RunOut:
+        """Let simulated adversaries attack the release of a finished run; follow it like a run."""
+        run = _finished(store, run_id)
+        try:
+            return _run_out(jobs.attack(run))
+        except (InputError, Busy) as error:
+            raise refused(error) from None
+
+    @router.post("/bundles", status_code=202)
+    async def open_bundle(file: Annotated[UploadFile, File(description="a release as a zip file")]) -> RunOut:
+        """Bring a release back: it is verified, and can be looked at like a run."""
+        try:
+            jobs.check_room()
+            run = await run_in_threadpool(store.add_bundle, file.filename or "", file.file)
+        except (InputError, Busy) as error:
+            raise refused(error) from None
+        return _run_out(jobs.queue(run))
 
 
 def _fetch_routes(router: APIRouter, store: Store) -> None:

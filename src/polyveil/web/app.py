@@ -14,6 +14,7 @@ from polyveil.web.guard import App, Guard
 from polyveil.web.jobs import Jobs
 from polyveil.web.settings import Settings
 from polyveil.web.store import Store
+from polyveil.web.tables import Library
 
 DESCRIPTION = """Submit a job, follow it, fetch the bundle.
 
@@ -25,6 +26,7 @@ def make_application(settings: Settings, *, pages: bool = True) -> tuple[App, Fa
     store = Store(settings)
     store.mark_interrupted()
     jobs = Jobs(store, settings)
+    library = Library(store)
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
@@ -46,11 +48,11 @@ def make_application(settings: Settings, *, pages: bool = True) -> tuple[App, Fa
         docs_url=None,
         redoc_url=None,
     )
-    api.include_router(make_router(store, jobs))
+    api.include_router(make_router(store, jobs, library))
     if pages:
-        from polyveil.web.pages import add_pages
+        from polyveil.web.pages import Workbench, add_pages
 
-        add_pages(api, store, jobs, settings)
+        add_pages(api, Workbench(store, jobs, settings, library))
     return Guard(api, settings), api
 
 

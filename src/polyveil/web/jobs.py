@@ -32,9 +32,21 @@ class Jobs:
 
     def submit(self, table: StoredTable, policy: str, title: str, seed: int | None = None) -> StoredRun:
         """Queue a run, or refuse it when too many wait already."""
+        self.check_room()
+        return self.queue(self.store.add_run(table, policy, title, seed))
+
+    def attack(self, run: StoredRun) -> StoredRun:
+        """Queue attacks on the release of a finished run."""
+        self.check_room()
+        return self.queue(self.store.add_attack(run))
+
+    def check_room(self) -> None:
+        """Refuse where too many runs wait already."""
         if len(self.waiting) >= self.settings.max_waiting:
             raise Busy(f"{len(self.waiting)} runs are waiting already. Try again when some have finished")
-        run = self.store.add_run(table, policy, title, seed)
+
+    def queue(self, run: StoredRun) -> StoredRun:
+        """Start a stored run as soon as a worker is free."""
         self.waiting.append(run.id)
         self._start_waiting()
         return run

@@ -5,27 +5,26 @@ Everything is a folder with a JSON file written in one step, so a reload, a rest
 
 from __future__ import annotations
 
-import gzip
 import json
 import os
 import re
 import secrets
 import shutil
 import time
-import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from polyveil.errors import InputError
+from polyveil.web.intake import check_unpacked, copy_limited, unpack_bundle
 from polyveil.web.settings import Settings
 
 _ID = re.compile(r"[0-9a-f]{16}")
 _NAME = re.compile(r"[^\w. -]", re.UNICODE)
 SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
-CHUNK = 1 << 20
 
+RunKind = Literal["anonymize", "bundle", "attack"]
 RunState = Literal["waiting", "running", "done", "failed", "cancelled", "crashed", "interrupted"]
 FINISHED: frozenset[RunState] = frozenset({"done", "failed", "cancelled", "crashed", "interrupted"})
 
@@ -58,6 +57,15 @@ class StoredRun:
     folder: Path
     title: str
     outcome: Mapping[str, Any]
+    kind: RunKind = "anonymize"
+    of: str | None = None
+    """The run that an attack is about."""
+    seed: int | None = None
+
+    @property
+    def private(self) -> Path:
+        """What only the steward may see: the class of each row, and the views made from it."""
+        return self.folder / "private"
 
     @property
     def bundle(self) -> Path:
@@ -100,7 +108,7 @@ class Store:
         folder = self._new(self.tables_folder)
         try:
             path = folder / ("data" + plain[plain.rindex(".") :].lower() + (".gz" if name != plain else ""))
-            _copy_limited(content, path, self.settings.max_upload)
+            copy_limited(content, path, self.settings.max_upload)
             check_unpacked(path, self.settings.max_unpacked)
             return self._save_table(folder, name, "upload", path)
         except BaseException:
@@ -162,20 +170,39 @@ class Store:
     # -- runs -------------------------------------------------------------------------------------------------------
 
     def add_run(self, table: StoredTable, policy: str, title: str, seed: int | None = None) -> StoredRun:
+        """A run of a policy on a table, waiting to be started."""
         folder = self._new(self.runs_folder)
         (folder / "policy.yaml").write_text(policy, encoding="utf-8")
-        write_json(
-            folder / "run.json",
-            {
-                "table": table.id,
-                "table_name": table.name,
-                "path": str(table.path),
-                "hierarchies": str(self.table_folder(table.id)),
-                "title": title,
-                "created": time.time(),
-                "seed": seed,
-            },
-        )
+        return self._save_run(folder, table, title, kind="anonymize", seed=seed)
+
+    def add_attack(self, run: StoredRun) -> StoredRun:
+        """Attacks on the release of a run."""
+        folder = self._new(self.runs_folder)
+        title = f"attack on {run.title}"
+        return self._save_run(folder, self.table(run.table), title, kind="attack", of=run.id, release=str(run.bundle))
+
+    def add_bundle(self, name: str, content: BinaryIO) -> StoredRun:
+        """A release that was taken home earlier, to be looked at again; refuses what is no bundle, and large ones."""
+        folder = self._new(self.runs_folder)
+        try:
+            packed = folder / "upload.zip"
+            copy_limited(content, packed, self.settings.max_upload)
+            unpack_bundle(packed, folder / "release", self.settings.max_unpacked)
+            packed.unlink()
+            title = _NAME.sub("_", Path(name).name)[:120] or "bundle"
+            return self._save_run(folder, None, title, kind="bundle")
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+
+    def _save_run(
+        self, folder: Path, table: StoredTable | None, title: str, *, kind: RunKind, **more: Any
+    ) -> StoredRun:
+        about: dict[str, Any] = {"kind": kind, "title": title, "created": time.time(), "seed": None, "of": None, **more}
+        about |= {"table": table.id if table else "", "table_name": table.name if table else ""}
+        if table is not None:
+            about |= {"path": str(table.path), "hierarchies": str(self.table_folder(table.id))}
+        write_json(folder / "run.json", about)
         self.set_state(folder.name, "waiting")
         return self.run(folder.name)
 
@@ -194,25 +221,37 @@ class Store:
             folder,
             about["title"],
             outcome,
+            about["kind"],
+            about["of"],
+            about["seed"],
         )
 
-    def runs(self) -> list[StoredRun]:
-        """Newest first."""
+    def runs(self, kind: RunKind | None = "anonymize", table: str | None = None) -> list[StoredRun]:
+        """Newest first; of one kind (None: of all) and, where it is named, of one table."""
         found = [self.run(folder.name) for folder in _folders(self.runs_folder) if (folder / "state.json").is_file()]
-        return sorted(found, key=lambda run: -run.created)
+        kept = [run for run in found if kind in (None, run.kind) and table in (None, run.table)]
+        return sorted(kept, key=lambda run: -run.created)
+
+    def attack_on(self, run_id: str) -> StoredRun | None:
+        """The newest attack on a run's release."""
+        return next((run for run in self.runs("attack") if run.of == run_id), None)
 
     def set_state(self, run_id: str, state: RunState) -> None:
         write_json(self._folder(self.runs_folder, run_id) / "state.json", {"state": state, "changed": time.time()})
 
     def delete_run(self, run_id: str) -> None:
+        """Delete a run with its bundle and the attacks on it."""
         self.run(run_id)
+        for attack in self.runs("attack"):
+            if attack.of == run_id:
+                shutil.rmtree(attack.folder, ignore_errors=True)
         shutil.rmtree(self._folder(self.runs_folder, run_id), ignore_errors=True)
 
     # -- housekeeping -----------------------------------------------------------------------------------------------
 
     def mark_interrupted(self) -> None:
         """After a restart: what was running is not any more."""
-        for run in self.runs():
+        for run in self.runs(kind=None):
             if run.state not in FINISHED:
                 self.set_state(run.id, "interrupted")
 
@@ -237,44 +276,6 @@ class Store:
 
 def _folders(parent: Path) -> Iterator[Path]:
     return (entry for entry in parent.iterdir() if entry.is_dir() and _ID.fullmatch(entry.name))
-
-
-def _copy_limited(content: BinaryIO, path: Path, limit: int) -> None:
-    taken = 0
-    with path.open("xb") as target:
-        while piece := content.read(CHUNK):
-            taken += len(piece)
-            if taken > limit:
-                raise InputError(f"the file has more than {limit // 10**6} MB. Start with a larger --max-upload")
-            target.write(piece)
-
-
-def check_unpacked(path: Path, limit: int) -> None:
-    """A small packed file may stand for an enormous table: count before anything is read into memory."""
-    too_large = InputError(
-        f"unpacked, the file has more than {limit // 10**6} MB, which is more than the workbench takes"
-    )
-    if path.suffix == ".gz":
-        size = 0
-        try:
-            with gzip.open(path) as stream:
-                while piece := stream.read(CHUNK):
-                    size += len(piece)
-                    if size > limit:
-                        raise too_large
-        except (OSError, EOFError, zlib.error):
-            raise InputError("the packed file is damaged. Pack it again") from None
-    elif path.suffix in (".parquet", ".pq"):
-        import pyarrow.lib
-        import pyarrow.parquet as pq
-
-        try:
-            about = pq.read_metadata(path)
-        except (pyarrow.lib.ArrowException, OSError):
-            raise InputError("the file is not Parquet, or it is damaged") from None
-        packed = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-        if max(packed, about.num_rows * about.num_columns) > limit:
-            raise too_large
 
 
 def write_json(path: Path, data: Mapping[str, Any]) -> None:

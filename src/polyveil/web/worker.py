@@ -12,6 +12,7 @@ import os
 import sys
 import time
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -54,18 +55,7 @@ def run(folder: Path) -> dict[str, Any]:
     about = json.loads((folder / "run.json").read_text(encoding="utf-8"))
     started = time.time()
     try:
-        from polyveil.pipeline import anonymize
-        from polyveil.policy import from_text
-
-        policy = from_text((folder / "policy.yaml").read_text(encoding="utf-8"), folder=Path(about["hierarchies"]))
-        release = anonymize(
-            Path(about["path"]),
-            policy,
-            out=folder / "release",
-            seed=about["seed"],
-            progress=FileProgress(folder / "progress.json"),
-        )
-        release.save_private(folder / "private")
+        done = WORK[about["kind"]](folder, about, FileProgress(folder / "progress.json"))
     except PolyveilError as error:
         return {"state": "failed", "error": error_of(error)}
     except MemoryError:
@@ -75,7 +65,65 @@ def run(folder: Path) -> dict[str, Any]:
         last = traceback.extract_tb(error.__traceback__)[-1]
         place = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
         return {"state": "failed", "error": {"message": f"an unforeseen {place}. Please report it with this line"}}
-    return {"state": "done", "summary": release.summary(), "took": time.time() - started}
+    return {"state": "done", **done, "took": time.time() - started}
+
+
+def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Make the release, and the views on it."""
+    from polyveil.methods import make_method
+    from polyveil.pipeline import anonymize
+    from polyveil.policy import from_text
+    from polyveil.release.arrange import settle
+    from polyveil.table.source import read
+    from polyveil.web.explore import write_views
+
+    policy = from_text((folder / "policy.yaml").read_text(encoding="utf-8"), folder=Path(about["hierarchies"]))
+    source = Path(about["path"])
+    release = anonymize(source, policy, out=folder / "release", seed=about["seed"], progress=progress)
+    release.save_private(folder / "private")
+    progress.stage("views")
+    if release.class_of_row is not None:
+        settled = settle(policy, make_method(policy.method))
+        original = (read(source), settled, release.class_of_row)
+        write_views(folder / "private", release.manifest, release.tables, original)
+    return {"summary": release.summary()}
+
+
+def _open_bundle(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Verify a release that was brought back, and make the views on it; there is no original to compare with."""
+    from polyveil.verify import verify
+    from polyveil.verify.files import read_manifest, read_tables
+    from polyveil.web.explore import write_views
+
+    bundle = folder / "release"
+    progress.stage("verify")
+    verification = verify(bundle)
+    manifest = read_manifest(bundle)
+    progress.stage("views")
+    if verification.holds:
+        write_views(folder / "private", manifest, read_tables(bundle, manifest)[0])
+    keys = ("rows", "suppressed", "classes", "class_size", "method", "privacy", "loss")
+    return {"summary": {key: manifest[key] for key in keys}, "verification": verification.to_dict()}
+
+
+def _attack(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Let every adversary try the release of another run."""
+    from polyveil.attack import attack
+
+    report = attack(Path(about["release"]), Path(about["path"]), progress=progress)
+    return {"attacks": _without_nan(report.to_dict())}
+
+
+def _without_nan(value: Any) -> Any:
+    """JSON has no NaN: a figure that was not measured is null."""
+    if isinstance(value, Mapping):
+        return {key: _without_nan(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_without_nan(item) for item in value]
+    return None if isinstance(value, float) and value != value else value
+
+
+WORK = {"anonymize": _anonymize, "bundle": _open_bundle, "attack": _attack}
 
 
 def error_of(error: PolyveilError) -> dict[str, Any]:

@@ -1,0 +1,157 @@
+"""A draft: the policy of a table while it is being put together. It is saved with every change and may have faults."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from polyveil.advise import starter_policy
+from polyveil.errors import Fault, InputError, PolicyError
+from polyveil.methods import make_method
+from polyveil.policy import BrokenRule, File, Policy, Tree, from_dict, from_public, from_text, to_dict
+from polyveil.policy.faults import place_name
+from polyveil.policy.hierarchy_file import read_hierarchy
+from polyveil.policy.write import rule_data
+from polyveil.release.arrange import settle
+from polyveil.table.profile import ColumnProfile
+from polyveil.web.store import write_json
+
+FILE = "draft.json"
+OF_SENSITIVE = ("t", "distance", "l", "levels", "alpha", "beta", "delta")
+OF_QUASI = ("recode", "weight")
+
+
+class Draft:
+    """A policy as plain data, in the notation of the policy file, kept in a table's folder."""
+
+    def __init__(self, folder: Path, data: dict[str, Any]) -> None:
+        self.folder = folder
+        self.data = data
+
+    def save(self) -> None:
+        """Write it down; a reload or a restart finds it."""
+        if self.folder.is_dir():
+            write_json(self.folder / FILE, self.data)
+
+    @property
+    def columns(self) -> dict[str, dict[str, Any]]:
+        found: dict[str, dict[str, Any]] = self.data["columns"]
+        return found
+
+    def section(self, name: str) -> dict[str, Any]:
+        """`privacy`, `method` or `release`."""
+        found: dict[str, Any] = self.data.setdefault(name, {})
+        return found
+
+    def having(self, role: str) -> list[str]:
+        return [name for name, column in self.columns.items() if column.get("role") == role]
+
+    def set_role(self, name: str, role: str) -> None:
+        """Change a role; what the new role does not know goes, so that a click never makes a fault."""
+        column = self.columns[name]
+        column["role"] = role
+        lost = {"quasi": OF_SENSITIVE, "sensitive": OF_QUASI}.get(role, (*OF_SENSITIVE, *OF_QUASI, "hierarchy"))
+        for key in lost:
+            column.pop(key, None)
+        self._drop_orphans()
+
+    def _drop_orphans(self) -> None:
+        """Combinations of columns that are not sensitive any more, guarantees without a column to protect."""
+        privacy, sensitive = self.section("privacy"), set(self.having("sensitive"))
+        joint = [each for each in privacy.get("joint", []) if set(each["columns"]) <= sensitive]
+        privacy["joint"] = joint
+        if not joint:
+            privacy.pop("joint")
+        if not sensitive:
+            for key in ("t", "l", "p", "alpha", "beta", "delta", "diversity", "c", "beta_kind"):
+                privacy.pop(key, None)
+
+    def import_hierarchy(self, name: str, content: bytes, counts: Mapping[str, int]) -> None:
+        """Take a hierarchy file for a column; raises PolicyError with its line where it is not one, or lacks values."""
+        place = place_name(("columns", name, "hierarchy"))
+        if self.columns.get(name, {}).get("role") not in ("quasi", "sensitive"):
+            raise InputError("hierarchies are for quasi-identifiers and sensitive columns of the table")
+        file = self.folder / f".hierarchy-{secrets.token_hex(8)}.csv"
+        try:
+            file.write_bytes(content)
+            tree = read_hierarchy(file, "the file")
+        except BrokenRule as broken:
+            rule = broken.rule.replace("the hierarchy file 'the file'", "the file")
+            raise PolicyError([Fault(place, rule, broken.remedy)]) from None
+        finally:
+            file.unlink(missing_ok=True)
+        missing = [value for value in counts if value not in set(tree.leaves)]
+        if missing:
+            rule = f"{len(missing)} of the column's {len(counts)} values are missing from the file"
+            raise PolicyError([Fault(place, rule, "Add a line for each, and import it again")])
+        column = self.columns[name]
+        column["hierarchy"] = rule_data(Tree(tree=tree.to_nested(), root=tree.root))
+        column["type"] = "categorical"
+        column.pop("recode", None)
+        self.save()
+
+    def check(self) -> tuple[Policy | None, Sequence[Fault]]:
+        """The policy, or everything that is wrong with it."""
+        try:
+            policy = from_dict(self.data, folder=self.folder)
+            settle(policy, make_method(policy.method))
+        except PolicyError as error:
+            return None, error.faults
+        return policy, ()
+
+
+def open_draft(folder: Path, profiles: Sequence[ColumnProfile], policy: str | None) -> Draft:
+    """The saved draft, or a first one: the example's own policy, else what the profile suggests."""
+    with suppress(OSError, json.JSONDecodeError):
+        saved = json.loads((folder / FILE).read_text(encoding="utf-8"))
+        if isinstance(saved, dict) and isinstance(saved.get("columns"), dict):
+            return Draft(folder, saved)
+    text = starter_policy(profiles) if policy is None else (folder / policy).read_text(encoding="utf-8")
+    draft = Draft(folder, self_contained(from_text(text, folder=folder)))
+    draft.save()
+    return draft
+
+
+def self_contained(policy: Policy) -> dict[str, Any]:
+    """Plain data in which hierarchy files have become trees, so that it can be edited and taken anywhere."""
+    data = to_dict(policy)
+    for name, column in policy.columns.items():
+        if isinstance(column.hierarchy, File):
+            tree = column.hierarchy.build(policy.folder)
+            data["columns"][name]["hierarchy"] = rule_data(Tree(tree=tree.to_nested(), root=tree.root))
+    return data
+
+
+def read_policy(content: bytes, columns: Sequence[str], folder: Path) -> dict[str, Any]:
+    """A saved policy file, or the policy in a bundle's manifest, as a draft for a table with these columns.
+
+    A manifest does not name the identifiers that were dropped: columns it does not know become identifiers again.
+    Raises PolicyError with every fault and its line.
+    """
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise PolicyError(
+            [Fault("the file", "it is not UTF-8 text", "Open a policy file or a manifest.json")]
+        ) from None
+    manifest = _manifest(text)
+    if manifest is None:
+        try:
+            return self_contained(from_text(text, folder=folder))
+        except BrokenRule as broken:
+            raise PolicyError([Fault("the file", broken.rule, broken.remedy)]) from None
+    data = to_dict(from_public(manifest["policy"]))
+    ordered = {name: data["columns"].get(name, {"role": "identifier"}) for name in columns}
+    return {**data, "columns": {**ordered, **{k: v for k, v in data["columns"].items() if k not in ordered}}}
+
+
+def _manifest(text: str) -> Mapping[str, Any] | None:
+    with suppress(json.JSONDecodeError, RecursionError):
+        data = json.loads(text)
+        if isinstance(data, dict) and data.get("format") == "polyveil-release" and isinstance(data.get("policy"), dict):
+            return data
+    return None

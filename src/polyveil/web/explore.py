@@ -1,0 +1,237 @@
+"""What the Explore view shows of a finished run, worked out in the run's own process and left as small files.
+
+In the run's `private/` folder: explore.json (figures), released.parquet and sensitive_N.parquet (the published tables
+with the class of each row, sorted by it), original.parquet (row number and class of each input row, no data).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polyveil.methods.base import Partition
+from polyveil.policy import Policy
+from polyveil.policy.hierarchy import FloatArray, IntArray
+from polyveil.release.generalized import published, quasi_columns
+from polyveil.report.facts import Facts, gather
+from polyveil.report.released_cells import Spread, counted_cells, day_text, spread_of
+from polyveil.table.bind import Bound, bind
+from polyveil.table.domain import OrderedDomain
+from polyveil.table.encode import encode
+from polyveil.table.source import Table
+from polyveil.verify.classes import class_of_row
+from polyveil.web.store import write_json
+
+CLASS = "__class"
+SHOWN = 14
+WORST = 40
+BINS = 30
+NUMBERS_AS_BARS = 15
+
+
+def write_views(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    tables: Mapping[str, pl.DataFrame],
+    original: tuple[Table, Policy, IntArray] | None = None,
+) -> None:
+    """Everything Explore needs; `original` is the input table, its settled policy and the class of each input row."""
+    folder.mkdir(mode=0o700, exist_ok=True)
+    facts = gather(manifest, tables)
+    names = list(facts.policy.having("quasi"))
+    classes = class_of_row(facts.quasi, names) + 1
+    _write_sorted(facts.quasi, classes, folder / "released.parquet")
+    for about in manifest.get("linked", {}).get("slices", ()):
+        frame = tables[about["table"]]
+        groups = class_of_row(frame, [about["group"]]) + 1
+        _write_sorted(frame, groups, folder / f"{about['table']}.parquet")
+    bound = None
+    if original is not None:
+        table, policy, of_row = original
+        bound = bind(policy, table)
+        rows = _original_rows(bound, of_row, facts.quasi.select(names), classes)
+        rows.write_parquet(folder / "original.parquet")
+    write_json(folder / "explore.json", _figures(facts, classes, bound))
+
+
+def _write_sorted(frame: pl.DataFrame, classes: IntArray, path: Path) -> None:
+    marked = frame.with_columns(pl.Series(CLASS, classes, dtype=pl.Int64)).sort(CLASS, maintain_order=True)
+    marked.write_parquet(path, compression="zstd", row_group_size=50_000)
+
+
+def _original_rows(bound: Bound, of_row: IntArray, cells: pl.DataFrame, classes: IntArray) -> pl.DataFrame:
+    """Row number and class of every input row, by the cells its class was released with; suppressed rows have none."""
+    kept = np.flatnonzero(of_row >= 0)
+    if bound.policy.release.generalize == "none":
+        mine = pl.DataFrame([published(c.cells).rename(c.name) for c in bound.quasi])[kept]
+    else:
+        mine = pl.DataFrame(quasi_columns(bound, encode(bound), Partition(of_row)))
+    known = cells.with_columns(pl.Series(CLASS, classes)).unique()
+    names = list(cells.columns)
+    found = mine.join(known, on=names, how="left", nulls_equal=True, maintain_order="left") if names else mine
+    number = np.zeros(len(of_row), dtype=np.int64)
+    number[kept] = found[CLASS].fill_null(0).to_numpy() if names else 1
+    rows = pl.DataFrame({"row": np.arange(len(of_row)), CLASS: number})
+    return rows.with_columns(pl.col(CLASS).replace(0, None)).sort(CLASS, nulls_last=True, maintain_order=True)
+
+
+def _figures(facts: Facts, classes: IntArray, bound: Bound | None) -> dict[str, Any]:
+    sizes = facts.statistics.sizes
+    before = {} if bound is None else {column.name: column for column in bound.quasi}
+    return {
+        "form": facts.form,
+        "classes": int(classes.max(initial=0)),
+        "columns": list(facts.quasi.columns),
+        "slices": list(facts.manifest.get("linked", {}).get("slices", ())),
+        "sizes": _histogram(sizes.astype(np.float64), np.ones(len(sizes)), whole=True),
+        "distances": {
+            str(model.attribute): {
+                "limit": model.threshold,
+                "worst": float(values.max(initial=0.0)),
+                "mean": float(values @ own / max(own.sum(), 1)),
+                "bins": _histogram(values, own.astype(np.float64)),
+                "classes": [[float(v), int(n)] for v, n in zip(values[:2000], own[:2000], strict=True)],
+            }
+            for model, values, own in facts.distances()
+        },
+        "worst": _worst(facts, classes),
+        "sensitive": {name: _sensitive(facts, name) for name in facts.declared},
+        "quasi": {name: _quasi(facts, name, before.get(name)) for name in facts.policy.having("quasi")},
+    }
+
+
+def _worst(facts: Facts, classes: IntArray) -> list[dict[str, Any]]:
+    """The classes nearest to what is allowed: for each promise the share of its limit that is used up."""
+    found: list[dict[str, Any]] = []
+    first_row = _first_rows(facts, classes)
+    for model in facts.models:
+        if model.key == "joint-t-closeness" or model.threshold <= 0:
+            continue
+        values = model.measure_all(facts.statistics)
+        used = (
+            model.threshold / np.maximum(values, 1e-12) if model.direction == "at least" else values / model.threshold
+        )
+        sizes = facts.sizes_of(model.attribute)
+        for number in np.argsort(-used, kind="stable")[:WORST]:
+            own = facts.form == "generalized"
+            found.append(
+                {
+                    "class": int(number) + 1 if own else None,
+                    "rows": int(sizes[number]),
+                    "model": model.key,
+                    "attribute": model.attribute,
+                    "value": _finite(values[number]),
+                    "limit": float(model.threshold),
+                    "used": _finite(used[number]),
+                    "cells": first_row.get(int(number) + 1, []) if own else [],
+                }
+            )
+    found.sort(key=lambda each: -(each["used"] or 0.0))
+    return found[:WORST]
+
+
+def _first_rows(facts: Facts, classes: IntArray) -> dict[int, list[str]]:
+    """The released quasi-identifier cells of each class."""
+    names = list(facts.policy.having("quasi"))
+    if not names or facts.form != "generalized":
+        return {}
+    numbers, first = np.unique(classes, return_index=True)
+    cells = facts.quasi.select(names)[first].cast(pl.String).rows()
+    return {
+        int(number): [
+            f"{name} {cell if cell is not None else 'missing'}" for name, cell in zip(names, row, strict=True)
+        ]
+        for number, row in zip(numbers, cells, strict=True)
+    }
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def _histogram(values: FloatArray, weights: FloatArray, *, whole: bool = False) -> list[list[Any]]:
+    """[label, share] per bin."""
+    if not len(values):
+        return []
+    low, high = float(values.min()), float(values.max())
+    if whole:
+        step = max(1.0, float(np.ceil((high - low + 1) / BINS)))
+        edges = np.arange(low, high + step + 1, step)
+    else:
+        edges = np.linspace(0.0, max(high, 1e-9), BINS + 1)
+    counts, _ = np.histogram(values, bins=edges, weights=weights / max(weights.sum(), 1e-12))
+    return [[_bin_label(a, b, whole), float(share)] for a, b, share in zip(edges[:-1], edges[1:], counts, strict=True)]
+
+
+def _bin_label(low: float, high: float, whole: bool) -> str:
+    if whole:
+        return f"{low:,.0f}" if high - low == 1 else f"{low:,.0f}-{high - 1:,.0f}"
+    return f"{low:.3g}-{high:.3g}"
+
+
+def _sensitive(facts: Facts, name: str) -> dict[str, Any]:
+    """Shares of each value before and after."""
+    before, after, labels = facts.declared[name].attribute.whole, facts.released(name), facts.labels(name)
+    if facts.declared[name].kind == "numeric" and len(labels) > NUMBERS_AS_BARS:
+        values = np.array([float(label) for label in labels if label != "missing"])
+        parts = [Spread(values, values, n[: len(values)].astype(np.float64), 0).bins(BINS) for n in (before, after)]
+        return _paired([f"{_short(a)}-{_short(b)}" for a, b, _ in parts[0]], *[[s for *_, s in part] for part in parts])
+    ordered = facts.declared[name].kind != "categorical"
+    order = range(len(labels)) if ordered else sorted(range(len(labels)), key=lambda i: -int(before[i]))
+    return _top([(labels[i], int(before[i]), int(after[i])) for i in order], ordered)
+
+
+def _quasi(facts: Facts, name: str, original: Any) -> dict[str, Any]:
+    """A quasi-identifier before and after: what the release still tells of its distribution."""
+    cells, about = facts.quasi.get_column(name), facts.manifest["quasi"][name]
+    loss = float(facts.manifest["loss"]["by_attribute"].get(name, 0.0))
+    spread = spread_of(cells, about) if cells.dtype == pl.String else None
+    if spread is not None and original is not None and isinstance(original.domain, OrderedDomain):
+        positions = original.cells.drop_nulls()
+        if positions.dtype == pl.Date:
+            positions = positions.cast(pl.Int32)
+        values, counts = np.unique(positions.cast(pl.Float64).to_numpy(), return_counts=True)
+        whole = Spread(
+            np.append(values, [spread.low.min()]),
+            np.append(values, [spread.high.max()]),
+            np.append(counts.astype(np.float64), [0.0]),
+            0,
+        )
+        before, after = whole.bins(BINS), spread.bins(BINS)
+        if len(before) == len(after):
+            write = day_text if about["kind"] == "date" else _short
+            labels = [f"{write(a)} to {write(b)}" for a, b, _ in after]
+            return {**_paired(labels, [s for *_, s in before], [s for *_, s in after]), "loss": loss}
+    rows = [("anything (*)" if cell == "*" else cell, 0, count) for cell, count in counted_cells(cells)]
+    return {**_top(rows, ordered=False), "before": None, "loss": loss}
+
+
+def _short(value: float) -> str:
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def _top(rows: Sequence[tuple[str, int, int]], ordered: bool) -> dict[str, Any]:
+    totals = max(sum(row[1] for row in rows), 1), max(sum(row[2] for row in rows), 1)
+    head = list(rows) if ordered and len(rows) <= 2 * SHOWN else list(rows[:SHOWN])
+    tail = list(rows[len(head) :])
+    shown = _paired([r[0] for r in head], [r[1] / totals[0] for r in head], [r[2] / totals[1] for r in head])
+    # Many values in one bar would outshine the values themselves.
+    return {**shown, "others": len(tail)}
+
+
+def _paired(labels: list[str], before: list[float], after: list[float]) -> dict[str, Any]:
+    return {"labels": labels, "before": before, "after": after}
+
+
+def read_views(folder: Path) -> dict[str, Any] | None:
+    """The figures of a finished run, where they are there."""
+    try:
+        found: dict[str, Any] = json.loads((folder / "explore.json").read_text(encoding="utf-8"))
+    except (OSError, json.JSONDecodeError):
+        return None
+    return found

@@ -1,0 +1,197 @@
+"""Data: open an example, upload a file, name a file the server may read, or bring a release back; then look at it."""
+
+from __future__ import annotations
+
+import time
+
+from nicegui import events, ui
+
+from polyveil.demo import EXAMPLES
+from polyveil.errors import PolyveilError
+from polyveil.table.profile import ColumnProfile
+from polyveil.web.pages.bench import Work, Workbench, in_thread
+from polyveil.web.pages.layout import frame, next_step, table_page
+from polyveil.web.pages.parts import bars, card, drop_zone, figure, grid, notice, row, stack, text, trusted
+from polyveil.web.store import StoredTable
+
+KINDS = {"upload": "uploaded", "file": "file of this machine", "example": "example"}
+ACCEPTED = ".csv,.tsv,.tab,.txt,.gz,.parquet,.pq"
+TYPES = {"numeric": "number", "categorical": "category", "ordinal": "ordered category", "date": "date"}
+
+
+def add(bench: Workbench) -> None:
+    """Register the view."""
+
+    @ui.page("/")
+    def data(table: str | None = None) -> None:
+        if table is None:
+            with frame(bench, "data", None):
+                _start(bench)
+        else:
+            table_page(bench, "data", table, _look)
+
+
+def _start(bench: Workbench) -> None:
+    text("Which table shall be published?", "h1", "pv-h1")
+    text(
+        "It stays on this machine: nothing is sent anywhere, and nothing is loaded from the internet.",
+        classes="pv-lead",
+    )
+    with ui.element("div").classes("pv-columns pv-two"):
+        with stack():
+            _upload(bench)
+            if bench.settings.data_folders:
+                _file(bench)
+        with stack():
+            _examples(bench)
+            _known(bench)
+            _bring_back(bench)
+
+
+def _upload(bench: Workbench) -> None:
+    days = bench.settings.keep_days
+    limit = bench.settings.max_upload // 10**6
+    with card("Upload a table"):
+        drop_zone(
+            "/api/tables/upload",
+            "Drop a file here, or choose one",
+            f"CSV (also .tsv, .gz) or Parquet, up to {limit:,} MB",
+            ACCEPTED,
+            done="table_taken",
+            label="Choose a table to upload",
+        )
+        text(f"Uploads are deleted after {days:g} days, or as soon as you delete them.", classes="pv-hint")
+    ui.on("table_taken", lambda event: ui.navigate.to(f"/?table={event.args['id']}"))
+
+
+def _file(bench: Workbench) -> None:
+    with card("Open a file of this machine", "Only below the folders that were named when the workbench was started."):
+        place = stack()
+        with row("pv-end"):
+            name = ui.input("Path below the folder").classes("pv-grow").props("outlined dense")
+
+            def open_it() -> None:
+                place.clear()
+                try:
+                    stored = bench.store.add_file(name.value or "")
+                except PolyveilError as error:
+                    with place:
+                        notice(str(error))
+                    return
+                ui.navigate.to(f"/?table={stored.id}")
+
+            name.on("keydown.enter", open_it)
+            ui.button("Open", on_click=open_it).props("unelevated no-caps")
+
+
+def _examples(bench: Workbench) -> None:
+    with card("Try an example", "Made up: no row describes a real person."):
+        for example in EXAMPLES.values():
+            with ui.element("div").classes("pv-item"):
+                with stack("pv-grow pv-tight"):
+                    text(example.title, "h3", "pv-h3")
+                    text(example.description, classes="pv-hint")
+
+                async def make(_: events.ClickEventArguments, key: str = example.name) -> None:
+                    stored = await in_thread(bench.store.add_example, key, None)
+                    ui.navigate.to(f"/?table={stored.id}")
+
+                ui.button("Open", on_click=make).props(
+                    f'outline no-caps aria-label="Open the example {example.name}"'
+                ).mark(f"example-{example.name}")
+
+
+def _known(bench: Workbench) -> None:
+    box = card("Tables on the bench")
+
+    def draw() -> None:
+        box.clear()
+        tables = bench.store.tables()
+        box.set_visibility(bool(tables))
+        with box:
+            text("Tables on the bench", "h2", "pv-h2")
+            for table in tables[:12]:
+                _known_table(bench, table, draw)
+
+    draw()
+
+
+def _known_table(bench: Workbench, table: StoredTable, redraw: object) -> None:
+    runs = len(bench.store.runs(table=table.id))
+    with ui.element("div").classes("pv-item"):
+        with stack("pv-grow pv-tight"):
+            link = text(table.name, "a", "pv-link")
+            link.props["href"] = f"/?table={table.id}"
+            done = f"{runs} run{'s' if runs != 1 else ''}"
+            text(f"{KINDS[table.kind]}, {_ago(table.created)}, {done}", classes="pv-hint")
+
+        def delete() -> None:
+            bench.store.delete_table(table.id)
+            bench.library.forget(table.id)
+            if callable(redraw):
+                redraw()
+
+        button = ui.button(icon="delete_outline", on_click=delete).props("flat round dense color=secondary")
+        button.props["aria-label"] = f"Delete {table.name}"
+
+
+def _ago(created: float) -> str:
+    minutes = (time.time() - created) / 60
+    if minutes < 1:
+        return "just now"
+    if minutes < 90:
+        return f"{minutes:.0f} min ago"
+    return f"{minutes / 60:.0f} h ago" if minutes < 48 * 60 else f"{minutes / 1440:.0f} days ago"
+
+
+def _bring_back(bench: Workbench) -> None:
+    with card("Look at a release again", "A bundle that was taken home earlier is verified and shown."):
+        drop_zone(
+            "/api/bundles",
+            "Drop a bundle (.zip)",
+            "the file from Take home",
+            ".zip",
+            done="bundle_taken",
+            label="Choose a release bundle",
+        )
+        for run in bench.store.runs("bundle")[:5]:
+            link = text(run.title, "a", "pv-link")
+            link.props["href"] = f"/release/{run.id}"
+    ui.on("bundle_taken", lambda event: ui.navigate.to(f"/release/{event.args['id']}"))
+
+
+async def _look(work: Work) -> None:
+    table, profiles = work.open.table, work.open.profiles
+    sketches = await in_thread(lambda: work.open.sketches)
+    text(work.stored.name, "h1", "pv-h1")
+    with row("pv-figures"):
+        figure(f"{table.height:,}", "rows")
+        figure(f"{table.width}", "columns")
+        missing = sum(about.missing for about in profiles)
+        figure(f"{missing / max(table.height * table.width, 1):.1%}", "cells missing")
+        if table.delimiter:
+            figure({"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar"}.get(table.delimiter, "?"), "delimiter")
+        if table.encoding:
+            figure(table.encoding, "encoding")
+    with ui.element("ul").classes("pv-cards").props('aria-label="Columns"'):
+        for about in profiles:
+            with ui.element("li").classes("pv-card pv-column-card"):
+                with row("pv-between"):
+                    text(about.name, "h2", "pv-h3")
+                    text(TYPES[about.type], "span", "pv-tag")
+                text(_about(about, table.height), classes="pv-hint")
+                trusted(bars(sketches[about.name], about.name))
+                for hint in about.missing_hints[:2]:
+                    text(f"“{hint.marker}” in {hint.rows:,} rows may mean missing", classes="pv-hint pv-warn")
+    with card("Rows", "Fetched as you scroll."):
+        grid(f"/api/tables/{work.stored.id}/rows", list(table.columns), label="Rows of the table")
+    next_step("data", work.stored.id)
+
+
+def _about(about: ColumnProfile, rows: int) -> str:
+    parts = [f"{about.distinct:,} value{'s' if about.distinct != 1 else ''}"]
+    if about.missing:
+        parts.append(f"{about.missing / max(rows, 1):.1%} missing")
+    if about.unique_share > 0.0005:
+        parts.append(f"{about.unique_share:.1%} of rows alone with theirs")
+    return ", ".join(parts)

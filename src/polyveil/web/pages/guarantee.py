@@ -1,0 +1,127 @@
+"""A guarantee as a control: on or off, how strict within bounds, and what it means."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from nicegui import ui
+
+from polyveil.errors import Fault
+from polyveil.models import Model
+from polyveil.web.pages.parts import card, fault_notice, row, text
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The ends of a slider, its step, and where it starts; `most` lets the number beside it go further."""
+
+    low: float
+    high: float
+    step: float
+    start: float
+    most: float | None = None
+
+
+class View(Protocol):
+    """What a guarantee stands in: switching one draws all anew, sliding only saves, so that the keyboard stays."""
+
+    def draw(self) -> None: ...
+
+    def save(self) -> None: ...
+
+
+def guarantee(
+    title: str,
+    key: str,
+    place: dict[str, Any],
+    bounds: Bounds,
+    model: type[Model],
+    says: Callable[[float], str],
+    view: View,
+    faults: Sequence[Fault],
+    note: str = "",
+) -> ui.element:
+    """One guarantee; `place[key]` holds its threshold, and is absent while it is not asked for."""
+    on = isinstance(place.get(key), int | float)
+
+    def turn(event: Any) -> None:
+        if event.value:
+            place[key] = bounds.start if bounds.step != 1 else int(bounds.start)
+        else:
+            place.pop(key, None)
+            if key == "l":
+                place.pop("diversity", None)
+                place.pop("c", None)
+            if key == "beta":
+                place.pop("beta_kind", None)
+        view.draw()
+
+    box = card(classes="pv-model")
+    with box:
+        with row("pv-between pv-nowrap"):
+            text(title, "h2", "pv-h2")
+            switch = ui.switch(value=on, on_change=turn).mark(f"ask-{key}")
+            switch.props["aria-label"] = f"Ask for {title}"
+        if on:
+            slider(place, key, bounds, view.save, label=title, shown=says)
+        if note:
+            text(note, classes="pv-hint")
+        explanation(model)
+        fault_notice(faults)
+    return box
+
+
+def slider(
+    place: dict[str, Any],
+    key: str,
+    bounds: Bounds,
+    save: Callable[[], None],
+    *,
+    label: str,
+    shown: Callable[[float], str] | None = None,
+) -> None:
+    """A slider and the same number in a field; the words above follow while it moves, `save` when it rests."""
+    whole = float(bounds.step).is_integer()
+    value = place[key]
+    words = text(shown(value), classes="pv-says") if shown else None
+
+    def keep(chosen: float | None) -> None:
+        if chosen is None or not bounds.low <= chosen <= (bounds.most or bounds.high):
+            return
+        chosen = int(chosen) if whole else round(float(chosen), 6)
+        if chosen == place.get(key):
+            return
+        place[key] = chosen
+        if words is not None and shown is not None:
+            words.set_text(shown(chosen))
+        if number.value != chosen:
+            number.set_value(chosen)
+        if bar.value != min(chosen, bounds.high):
+            bar.set_value(min(chosen, bounds.high))
+
+    with ui.element("div").classes("pv-slider"):
+        bar = ui.slider(min=bounds.low, max=bounds.high, step=bounds.step, value=min(value, bounds.high))
+        bar.on_value_change(lambda event: keep(event.value))
+        bar.on("change", lambda: save())
+        bar.props["aria-label"] = label
+        number = ui.number(value=value, min=bounds.low, max=bounds.most or bounds.high, step=bounds.step)
+        number.props("outlined dense debounce=300").props["aria-label"] = f"{label}, as a number"
+        number.mark(f"number-{key}")
+
+        def typed(event: Any) -> None:
+            before = place.get(key)
+            keep(event.value)
+            if place.get(key) != before:
+                save()
+
+        number.on_value_change(typed)
+
+
+def explanation(model: type[Model]) -> None:
+    """What a model helps against and what it leaves open."""
+    with ui.element("dl").classes("pv-explain"):
+        for title, words in (("Helps against", model.helps_against), ("Leaves open", model.leaves_open)):
+            text(title, "dt")
+            text(f"{words}.", "dd")

@@ -1,0 +1,312 @@
+"""Privacy: which guarantees, how strict, within what the table supports - each in plain words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from nicegui import ui
+
+from polyveil.errors import Fault, PolyveilError
+from polyveil.models import (
+    AlphaAnonymity,
+    BasicBetaLikeness,
+    DeltaDisclosure,
+    DistinctDiversity,
+    EnhancedBetaLikeness,
+    EntropyDiversity,
+    FrequencyDiversity,
+    JointCloseness,
+    KAnonymity,
+    LevelDiversity,
+    Model,
+    PSensitivity,
+    RecursiveDiversity,
+    TCloseness,
+)
+from polyveil.web.pages.bench import Work, Workbench, in_thread
+from polyveil.web.pages.guarantee import Bounds, explanation, guarantee, slider
+from polyveil.web.pages.layout import next_step, table_page
+from polyveil.web.pages.parts import at_place, card, fault_notice, notice, row, stack, text
+from polyveil.web.reach import Reach, reach
+
+DIVERSITY: Mapping[str, tuple[str, type[Model]]] = {
+    "frequency": ("no value is likelier than 1/l", FrequencyDiversity),
+    "distinct": ("at least l different values", DistinctDiversity),
+    "entropy": ("as uncertain as l equal values", EntropyDiversity),
+    "recursive": ("recursive (c,l)", RecursiveDiversity),
+}
+
+
+def add(bench: Workbench) -> None:
+    """Register the view."""
+
+    @ui.page("/privacy/{table_id}")
+    def privacy(table_id: str) -> None:
+        table_page(bench, "privacy", table_id, _build)
+
+
+async def _build(work: Work) -> None:
+    text("How much protection?", "h1", "pv-h1")
+    text(
+        "Each guarantee says what it helps against and what it leaves open. Sliders end where the table does.",
+        classes="pv-lead",
+    )
+    try:
+        found = await in_thread(reach, work.open.table, work.draft.data, work.draft.folder)
+    except PolyveilError as error:
+        notice(str(error), title="The columns need a look first")
+        link = text("To the columns", "a", "pv-link")
+        link.props["href"] = f"/columns/{work.stored.id}"
+        return
+    view = _Privacy(work, found)
+    view.body = stack()
+    view.draw()
+    next_step("privacy", work.stored.id)
+
+
+class _Privacy:
+    """All guarantees of the draft."""
+
+    def __init__(self, work: Work, found: Reach) -> None:
+        self.work, self.reach = work, found
+        self.body: ui.element
+        self.names = [name for name in work.draft.having("sensitive") if name in found.columns]
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        return self.work.draft.section("privacy")
+
+    def save(self) -> None:
+        self.work.draft.save()
+
+    def draw(self) -> None:
+        """Everything anew: switching one guarantee may mend or make faults elsewhere."""
+        self.work.draft.save()
+        _, faults = self.work.draft.check()
+        general = [f for f in faults if f.place in ("privacy", "columns", "the policy")]
+        self.body.clear()
+        with self.body:
+            fault_notice(general)
+            with ui.element("div").classes("pv-columns pv-two"):
+                with stack():
+                    self._crowd(faults)
+                    if self.names:
+                        self._diversity(faults)
+                        self._suppression(faults)
+                with stack():
+                    if self.names:
+                        self._closeness(faults)
+                        self._joint(faults)
+                        self._more(faults)
+                    else:
+                        notice(
+                            "No column is sensitive, so only the crowd (k) can be asked for.",
+                            "info",
+                            remedy="Give the columns nobody should learn the role sensitive.",
+                        )
+                        self._suppression(faults)
+
+    def _crowd(self, faults: Sequence[Fault]) -> None:
+        bounds = Bounds(2, min(self.reach.rows, 100), 1, 5, most=self.reach.rows)
+        guarantee(
+            "Hide in a crowd",
+            "k",
+            self.asked,
+            bounds,
+            KAnonymity,
+            lambda k: f"Every row looks like at least {k - 1:g} others.",
+            self,
+            at_place(faults, "privacy.k"),
+            note=f"The table has {self.reach.rows:,} rows.",
+        )
+
+    def _closeness(self, faults: Sequence[Fault]) -> None:
+        far = max(self.reach.columns[name].t for name in self.names)
+        top = max(math.ceil(far * 100) / 100, 0.02)
+        box = guarantee(
+            "Stay close to the whole table",
+            "t",
+            self.asked,
+            Bounds(0.01, top, 0.01, min(0.2, top)),
+            TCloseness,
+            lambda t: f"In no class is a sensitive column farther than {t:g} from the whole table.",
+            self,
+            at_place(faults, "privacy.t"),
+            note=f"Beyond {top:g} a t asks for nothing: no class of this table can be farther away.",
+        )
+        with box:
+            text("For single columns", "h3", "pv-h3")
+            for name in self.names:
+                self._own_t(name, faults)
+
+    def _own_t(self, name: str, faults: Sequence[Fault]) -> None:
+        column, support = self.work.draft.columns[name], self.reach.columns[name]
+        top = max(math.ceil(support.t * 100) / 100, 0.02)
+
+        def turn(event: Any) -> None:
+            if event.value:
+                column["t"] = min(self.asked.get("t") or 0.2, top)
+            else:
+                column.pop("t", None)
+            self.draw()
+
+        with ui.element("div").classes("pv-stack pv-tight"):
+            with row("pv-between"):
+                ui.switch(f"{name} has its own t", value=column.get("t") is not None, on_change=turn)
+                text(f"{support.values:,} values, {support.distance} distance", "span", "pv-hint")
+            if column.get("t") is not None:
+                slider(column, "t", Bounds(0.01, top, 0.01, 0.2), self.save, label=f"t of {name}")
+            fault_notice(at_place(faults, f"columns.{name}.t"))
+
+    def _diversity(self, faults: Sequence[Fault]) -> None:
+        kind = self.asked.get("diversity", "frequency")
+        most = self.reach.most_l(kind)
+        if isinstance(self.asked.get("l"), Mapping):
+            self._by_level(faults)
+            return
+        own = [name for name in self.names if self.work.draft.columns[name].get("l") is not None]
+        box = guarantee(
+            "Several values in every class",
+            "l",
+            self.asked,
+            Bounds(2, max(most, 2), 1, min(2, max(most, 2))),
+            DIVERSITY[kind][1],
+            lambda value: _says_l(kind, value),
+            self,
+            at_place(faults, "privacy.l", "privacy.diversity"),
+            note=f"The whole table reaches l = {most}: more cannot be kept without leaving rows out."
+            if most >= 2
+            else "One value is so common that no l of 2 or more can be kept without leaving rows out.",
+        )
+        with box:
+            if self.asked.get("l") is not None:
+                self._kind_of_diversity(kind)
+            if own:
+                text(f"{', '.join(own)}: an l of its own, by security level.", classes="pv-hint")
+
+    def _kind_of_diversity(self, kind: str) -> None:
+        def choose(event: Any) -> None:
+            self.asked.pop("diversity", None)
+            self.asked.pop("c", None)
+            if event.value == "levels":
+                self.asked["l"] = {0: 1, 1: 2, 2: 3}
+            elif event.value != "frequency":
+                self.asked["diversity"] = event.value
+            self.draw()
+
+        options = {key: title for key, (title, _) in DIVERSITY.items()} | {"levels": "one l per security level"}
+        select = ui.select(options, value=kind, on_change=choose, label="What l means").props("outlined dense")
+        select.style("max-width: 340px")
+        if kind == "recursive":
+            self.asked.setdefault("c", 2.0)
+            slider(self.asked, "c", Bounds(0.5, 10, 0.1, 2.0), self.save, label="c")
+
+    def _by_level(self, faults: Sequence[Fault]) -> None:
+        per_level = {int(level): int(least) for level, least in self.asked["l"].items()}
+        with card("Several values, by security level", classes="pv-model"):
+            text("No value makes up more of a class than 1/l of its level.", classes="pv-says")
+            with row():
+                for level in sorted({*per_level, 0, 1, 2}):
+
+                    def keep(event: Any, at: int = level) -> None:
+                        if event.value is not None and event.value >= 1:
+                            self.asked["l"] = {**per_level, at: int(event.value)}
+                            self.draw()
+
+                    field = ui.number(f"l of level {level}", value=per_level.get(level, 1), min=1, on_change=keep)
+                    field.props("outlined dense debounce=500").style("width: 130px")
+
+            def single() -> None:
+                self.asked["l"] = 2
+                self.draw()
+
+            ui.button("One l for all values", on_click=single).props("flat dense no-caps").style("align-self:start")
+            explanation(LevelDiversity)
+            fault_notice(at_place(faults, "privacy.l"))
+
+    def _suppression(self, faults: Sequence[Fault]) -> None:
+        with card("Rows that may be left out", classes="pv-model"):
+            text("Outliers cost everybody else detail. Leaving a few rows out can help a lot.", classes="pv-hint")
+
+            self.asked.setdefault("suppression_limit", 0.0)
+            slider(
+                self.asked, "suppression_limit", Bounds(0.0, 0.2, 0.005, 0.0, most=1.0), self.save,
+                label="Greatest share of rows left out", shown=lambda v: f"At most {v:.1%} of the rows.",
+            )  # fmt: skip
+            fault_notice(at_place(faults, "privacy.suppression_limit"))
+
+    def _joint(self, faults: Sequence[Fault]) -> None:
+        if len(self.names) < 2:
+            return
+        with card("Close together", classes="pv-model"):
+            text("Sensitive columns that are close one by one may still tell much together.", classes="pv-hint")
+            for number, joint in enumerate(list(self.asked.get("joint", []))):
+                self._one_joint(number, joint, faults)
+
+            def more() -> None:
+                self.asked.setdefault("joint", []).append({"columns": self.names[:2], "t": 0.3})
+                self.draw()
+
+            ui.button("Add a combination", on_click=more).props("outline no-caps dense").style("align-self: start")
+            explanation(JointCloseness)
+
+    def _one_joint(self, number: int, joint: dict[str, Any], faults: Sequence[Fault]) -> None:
+        def choose(event: Any) -> None:
+            joint["columns"] = list(event.value)
+            self.draw()
+
+        def drop() -> None:
+            self.asked["joint"].pop(number)
+            if not self.asked["joint"]:
+                self.asked.pop("joint")
+            self.draw()
+
+        with row("pv-nowrap"):
+            chosen = ui.select(self.names, value=list(joint["columns"]), multiple=True, on_change=choose)
+            chosen.props('outlined dense use-chips aria-label="Columns judged together"').classes("pv-grow")
+            ui.button(icon="close", on_click=drop).props('flat round dense aria-label="Remove the combination"')
+        slider(joint, "t", Bounds(0.01, 1.0, 0.01, 0.3), self.save, label="t of the combination")
+        fault_notice(at_place(faults, f"privacy.joint[{number}]"))
+
+    def _more(self, faults: Sequence[Fault]) -> None:
+        least = max(self.reach.columns[name].alpha for name in self.names)
+        distinct = min(self.reach.columns[name].distinct_l for name in self.names)
+        asked = any(self.asked.get(key) is not None for key in ("p", "alpha", "beta", "delta"))
+        with ui.expansion("More guarantees", value=asked).classes("pv-card").props("dense"), stack():
+            if distinct >= 2:
+                guarantee(
+                    "p-sensitive", "p", self.asked, Bounds(2, distinct, 1, 2), PSensitivity,
+                    lambda p: f"Every class has at least {p:g} different values of each sensitive column.",
+                    self, at_place(faults, "privacy.p"),
+                    note=f"The column with the fewest values has {distinct}.",
+                )  # fmt: skip
+            low = min(math.ceil(least * 100) / 100, 1.0)
+            guarantee(
+                "Cap on any one value (alpha)", "alpha", self.asked, Bounds(low, 1.0, 0.01, max(low, 0.5)),
+                AlphaAnonymity, lambda a: f"No sensitive value makes up more than {a:.0%} of any class.",
+                self, at_place(faults, "privacy.alpha"),
+                note=f"In the whole table one value makes up {least:.0%} already.",
+            )  # fmt: skip
+            enhanced = self.asked.get("beta_kind", "enhanced") == "enhanced"
+            guarantee(
+                "Beta-likeness", "beta", self.asked, Bounds(0.1, 10.0, 0.1, 2.0),
+                EnhancedBetaLikeness if enhanced else BasicBetaLikeness,
+                lambda b: f"No value becomes more than {1 + b:g} times as likely as in the whole table.",
+                self, at_place(faults, "privacy.beta"),
+            )  # fmt: skip
+            guarantee(
+                "Delta-disclosure", "delta", self.asked, Bounds(0.1, 5.0, 0.1, 1.5), DeltaDisclosure,
+                lambda d: f"No value becomes more than {math.exp(d):.3g} times as likely, or as unlikely.",
+                self, at_place(faults, "privacy.delta"),
+            )  # fmt: skip
+
+
+def _says_l(kind: str, value: float) -> str:
+    return {
+        "frequency": f"No sensitive value makes up more than 1/{value:g} of any class.",
+        "distinct": f"Every class has at least {value:g} different values of each sensitive column.",
+        "entropy": f"Sensitive values are as uncertain as {value:g} equally likely ones.",
+        "recursive": f"The most common value is not too common against those from place {value:g} on.",
+    }[kind]

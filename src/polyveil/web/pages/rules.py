@@ -1,0 +1,154 @@
+"""The form that says how a column's values become coarser: ranges, a rule, a tree, or sets."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
+
+from nicegui import ui
+
+from polyveil.web.pages.parts import row, text
+
+Change = Callable[..., Awaitable[None]]
+
+KINDS = {
+    "none": "By itself",
+    "tree": "A tree of groups",
+    "mask": "Hide characters",
+    "intervals": "Intervals of numbers",
+    "date": "Parts of a date",
+    "order": "An order of categories",
+    "set": "Sets of values",
+}
+MEANING = {
+    "none": "Numbers and dates become ranges as narrow as possible; categories become anything (*) where they differ.",
+    "tree": "Values become groups, groups become larger groups: you draw the tree.",
+    "mask": "One character more is hidden per level, such as 02903, 0290*, 029**.",
+    "intervals": "Numbers become intervals of equal width; each level joins neighbours.",
+    "date": "Days become months, quarters, years or decades.",
+    "order": "Ordered categories become ranges from one to another.",
+    "set": "Values become the set of those in the class, such as {Austria, Spain}.",
+}
+
+
+def kind_of(column: Mapping[str, Any]) -> str:
+    """Which of the kinds a column's draft asks for."""
+    if column.get("recode") == "set":
+        return "set"
+    rule = column.get("hierarchy")
+    if rule is None:
+        return "none"
+    if isinstance(rule, Mapping):
+        return next((key for key in ("mask", "intervals", "date", "order") if key in rule), "tree")
+    return "tree"
+
+
+def rule_form(column: Mapping[str, Any], change: Change, start_tree: Callable[[], Awaitable[None]]) -> None:
+    """Choose a kind and its numbers; every change is kept at once."""
+    kind = kind_of(column)
+
+    async def choose(event: Any) -> None:
+        if event.value == "tree":
+            await start_tree()
+        elif event.value == "set":
+            await change(recode="set", hierarchy=None, type="categorical")
+        else:
+            await change(recode=None, hierarchy=_first(event.value), type=_type(event.value, column))
+
+    kinds = {k: v for k, v in KINDS.items() if k != "set" or column.get("role") == "quasi"}
+    ui.select(kinds, value=kind, on_change=choose).props('outlined dense aria-label="How values become coarser"')
+    text(MEANING[kind], classes="pv-hint")
+    rule = column.get("hierarchy")
+    if kind in FORMS and isinstance(rule, Mapping):
+        FORMS[kind](rule, change)
+
+
+def _first(kind: str) -> dict[str, Any] | None:
+    """A rule to start from."""
+    return {
+        "none": None,
+        "mask": {"mask": 4},
+        "intervals": {"intervals": {"width": 10, "levels": 3}},
+        "date": {"date": ["month", "year"]},
+        "order": {"order": []},
+    }[kind]
+
+
+def _type(kind: str, column: Mapping[str, Any]) -> str | None:
+    wanted = {"intervals": "numeric", "date": "date", "order": "ordinal", "mask": "categorical"}.get(kind)
+    known = column.get("type")
+    return wanted or (None if known == "ordinal" else known)
+
+
+def _number(label: str, value: float, low: float, save: Callable[[float], Awaitable[None]]) -> None:
+    async def keep(event: Any) -> None:
+        if isinstance(event.value, int | float) and event.value >= low and event.value != value:
+            await save(event.value)
+
+    field = ui.number(label, value=value, min=low).props("outlined dense debounce=500").style("width: 150px")
+    field.on_value_change(keep)
+
+
+def _mask(rule: Mapping[str, Any], change: Change) -> None:
+    with row():
+
+        async def hide(value: float) -> None:
+            await change(hierarchy={**rule, "mask": int(value)})
+
+        async def side(event: Any) -> None:
+            await change(hierarchy={**rule, "side": event.value})
+
+        _number("Characters to hide", rule["mask"], 1, hide)
+        sides = {"right": "from the right", "left": "from the left"}
+        ui.select(sides, value=rule.get("side", "right"), on_change=side, label="Start").props("outlined dense")
+
+
+def _intervals(rule: Mapping[str, Any], change: Change) -> None:
+    given = rule["intervals"]
+    if not isinstance(given, Mapping):
+        text("The edges are given one by one in the policy file.", classes="pv-hint")
+        return
+
+    def setter(key: str, whole: bool) -> Callable[[float], Awaitable[None]]:
+        async def keep(value: float) -> None:
+            await change(hierarchy={"intervals": {**given, key: int(value) if whole else value}})
+
+        return keep
+
+    with row():
+        _number("Width", given["width"], 1e-9, setter("width", False))
+        _number("Levels", given.get("levels", 3), 1, setter("levels", True))
+        _number("Joined per level", given.get("fanout", 2), 2, setter("fanout", True))
+        _number("Starting at", given.get("origin", 0), float("-inf"), setter("origin", False))
+
+
+def _dates(rule: Mapping[str, Any], change: Change) -> None:
+    chosen = [rule["date"]] if isinstance(rule["date"], str) else list(rule["date"])
+    parts = ("month", "quarter", "year", "decade")
+    with row():
+        for part in parts:
+
+            async def turn(event: Any, name: str = part) -> None:
+                kept = [each for each in parts if (each in chosen) != (each == name)]
+                if kept:
+                    await change(hierarchy={"date": kept})
+
+            ui.checkbox(part, value=part in chosen, on_change=turn)
+
+
+def _order(rule: Mapping[str, Any], change: Change) -> None:
+    async def keep(event: Any) -> None:
+        lines = [line.strip() for line in (event.value or "").splitlines() if line.strip()]
+        if lines != rule["order"]:
+            await change(hierarchy={"order": lines})
+
+    area = ui.textarea("One category per line, lowest first", value="\n".join(map(str, rule["order"])))
+    area.props("outlined dense autogrow debounce=800").on_value_change(keep)
+
+
+FORMS: Mapping[str, Callable[[Mapping[str, Any], Change], None]] = {
+    "mask": _mask,
+    "intervals": _intervals,
+    "date": _dates,
+    "order": _order,
+}

@@ -1,0 +1,65 @@
+"""Runs as figures: in one line, and side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from polyveil.report.markup import Markup, number, table
+from polyveil.web.store import StoredRun
+
+
+def figures_of(run: StoredRun) -> str:
+    """One line about a finished run."""
+    about = run.outcome.get("summary", {})
+    if not about:
+        return ""
+    loss = about["loss"]["normalized_loss"]
+    parts = [f"{about['classes']:,} classes", f"k {number(about['privacy']['k'])}"]
+    worst = worst_t(about["privacy"])
+    if worst is not None:
+        parts.append(f"t {worst:.3f}")
+    parts.append(f"loss {loss:.3f}")
+    if about["suppressed"]:
+        parts.append(f"{about['suppressed']:,} rows left out")
+    parts.append(f"{about.get('seconds', {}).get('total', 0.0):.1f} s")
+    return ", ".join(parts)
+
+
+def worst_t(privacy: Mapping[str, Any]) -> float | None:
+    """The greatest measured distance of any sensitive column."""
+    measured = [value for value in privacy.get("t", {}).values() if value is not None]
+    return max(measured) if measured else None
+
+
+def least_l(privacy: Mapping[str, Any]) -> float | None:
+    """The smallest measured l of any sensitive column."""
+    measured = [value for value in privacy.get("l", {}).values() if value is not None]
+    return min(measured) if measured else None
+
+
+def comparison(runs: Sequence[StoredRun]) -> Markup:
+    """A table with one row per run: what was asked, what was reached, what it cost."""
+    headers = ["run", "method", "options", "k", "least l", "greatest t", "loss", "classes", "left out", "seconds"]
+    rows = [_cells(run) for run in runs]
+    return table(headers, rows, caption="Measured on the releases; loss from 0 (nothing lost) to 1.",
+                 numbers=range(3, 10))  # fmt: skip
+
+
+def _cells(run: StoredRun) -> list[str]:
+    about = run.outcome["summary"]
+    privacy, method = about["privacy"], about["method"]
+    least, worst = least_l(privacy), worst_t(privacy)
+    options = {**method.get("parameters", {}), **method.get("found", {})}
+    return [
+        run.title,
+        method["name"],
+        ", ".join(f"{key} {value}" for key, value in options.items() if not isinstance(value, dict | list)) or "-",
+        number(privacy["k"]),
+        "-" if least is None else f"{least:.2f}",
+        "-" if worst is None else f"{worst:.3f}",
+        f"{about['loss']['normalized_loss']:.3f}",
+        number(about["classes"]),
+        number(about["suppressed"]),
+        f"{about.get('seconds', {}).get('total', 0.0):.1f}",
+    ]

@@ -1,0 +1,110 @@
+"""The original and its release beside each other: classes marked, and what is chosen on one side shown on both."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import polars as pl
+from nicegui import events, ui
+
+from polyveil.web.explore import CLASS
+from polyveil.web.pages.bench import Work
+from polyveil.web.pages.parts import card, grid, row, source, stack, text
+from polyveil.web.store import StoredRun
+
+
+def side_by_side(run: StoredRun, views: Mapping[str, Any], work: Work | None) -> None:
+    """Two grids that follow each other by class, and the sensitive tables of a linked release below."""
+    view = _Sides(run)
+    linked = views["form"] != "generalized"
+    hint = "Rows of one class look alike in the release. Choose a row to find its class on both sides."
+    with card("Original and release" if work else "The release", hint if work else ""):
+        view.bar = row("pv-between")
+        with ui.element("div").classes("pv-columns pv-two" if work else ""):
+            if work is not None:
+                with stack("pv-tight"):
+                    text("Original, only for your eyes", "h3", "pv-h3")
+                    view.add("original", list(work.open.table.columns), "Rows of the original by class")
+            with stack("pv-tight"):
+                text("Release", "h3", "pv-h3")
+                view.add("released", list(views["columns"]), "Rows of the release by class")
+        if linked:
+            text("Sensitive values are published apart, linked by groups alone.", classes="pv-hint")
+            with ui.element("div").classes("pv-columns pv-two"):
+                for about in views["slices"]:
+                    with stack("pv-tight"):
+                        text(f"{about['table']}: {', '.join(about['attributes'])}", "h3", "pv-h3")
+                        names = pl.read_parquet_schema(run.private / f"{about['table']}.parquet")
+                        columns = [name for name in names if name != CLASS]
+                        view.add(about["table"], columns, "Rows of a sensitive table by group", follows=False)
+        view.draw_bar()
+
+
+class _Sides:
+    """The grids, and the class that is chosen."""
+
+    def __init__(self, run: StoredRun) -> None:
+        self.run = run
+        self.grids: dict[str, ui.aggrid] = {}
+        self.bar: ui.element
+        self.chosen: int | None = None
+        self.only = False
+
+    def add(self, side: str, columns: list[str], label: str, *, follows: bool = True) -> None:
+        heading = "class" if follows else "group"
+        shown = grid(self._address(side), columns, label=label, height="380px", classes=True, pinned=heading)
+        if follows:
+            shown.on("cellClicked", self._click)
+            self.grids[side] = shown
+
+    def _address(self, side: str) -> str:
+        kept = f"?class={self.chosen}" if self.only and self.chosen is not None else ""
+        return f"/api/runs/{self.run.id}/rows/{side}{kept}"
+
+    def _click(self, event: events.GenericEventArguments) -> None:
+        data = event.args.get("data") or {}
+        if isinstance(data.get("class"), int):
+            self.choose(data["class"])
+
+    def choose(self, number: int | None) -> None:
+        """Mark a class on both sides and bring it into view."""
+        self.chosen = number
+        self.draw_bar()
+        for side, shown in self.grids.items():
+            shown.run_grid_method("setGridOption", "context", {"chosen": -1 if number is None else number})
+            shown.run_grid_method("redrawRows")
+            if number is not None and not self.only:
+                shown.run_grid_method("ensureIndexVisible", self._first(side, number), "top")
+        if self.only:
+            self._reload()
+
+    def _first(self, side: str, number: int) -> int:
+        """Where a class begins: both sides are sorted by class."""
+        found = pl.scan_parquet(self.run.private / f"{side}.parquet").select((pl.col(CLASS) < number).sum()).collect()
+        return int(found.item() or 0)
+
+    def _reload(self) -> None:
+        for side, shown in self.grids.items():
+            shown.run_grid_method("updateGridOptions", {":datasource": source(self._address(side))})
+
+    def draw_bar(self) -> None:
+        self.bar.clear()
+        with self.bar:
+            status = "No class is chosen." if self.chosen is None else f"Class {self.chosen}"
+            text(status, "span", "pv-says").props("role=status aria-live=polite")
+            if self.chosen is not None:
+                with row():
+
+                    def turn(event: Any) -> None:
+                        self.only = bool(event.value)
+                        self._reload()
+
+                    ui.switch("Show this class alone", value=self.only, on_change=turn)
+                    ui.button("Choose none", on_click=self._none).props("flat dense no-caps")
+
+    def _none(self) -> None:
+        alone, self.only = self.only, False
+        self.choose(None)
+        if alone:
+            self._reload()

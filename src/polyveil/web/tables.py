@@ -1,0 +1,139 @@
+"""Tables that are being looked at: read once, kept for a while, shown in slices - never sent whole."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polyveil.errors import InputError
+from polyveil.table.profile import ColumnProfile, profile, singled_out
+from polyveil.table.profile_types import as_numbers
+from polyveil.table.source import Table, read
+from polyveil.web.store import Store
+
+KEPT = 3
+MOST_ROWS = 500
+BINS = 24
+COMMON = 8
+
+
+@dataclass(frozen=True)
+class Sketch:
+    """How a column is spread: `bars` are (label, rows), in order of value for numbers, by frequency for the rest."""
+
+    ordered: bool
+    bars: tuple[tuple[str, int], ...]
+    others: int = 0
+    """Values that have no bar of their own."""
+
+
+@dataclass(eq=False)
+class OpenTable:
+    """A table that was read, with what is known about its columns."""
+
+    table: Table
+    stamp: tuple[int, int]
+
+    @cached_property
+    def profiles(self) -> tuple[ColumnProfile, ...]:
+        return profile(self.table)
+
+    @cached_property
+    def sketches(self) -> dict[str, Sketch]:
+        return {about.name: sketch(self.table, about) for about in self.profiles}
+
+    def counts(self, column: str) -> dict[str, int]:
+        """Rows per value, as text; missing cells are left out."""
+        counted = self.table.frame[column].cast(pl.String).drop_nulls().value_counts(sort=True)
+        return dict(counted.iter_rows())
+
+
+class Library:
+    """The last few tables in memory. Reading happens in the thread that asks first; others wait for it."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self._open: OrderedDict[str, OpenTable] = OrderedDict()
+        self._reading: dict[str, threading.Lock] = {}
+        self._lock = threading.Lock()
+
+    def open(self, table_id: str) -> OpenTable:
+        """The table, from memory where its file has not changed. Raises InputError where it cannot be read."""
+        stored = self.store.table(table_id)
+        try:
+            about = stored.path.stat()
+        except OSError:
+            raise InputError(f"{stored.name} is not there any more. Open it again") from None
+        stamp = (about.st_mtime_ns, about.st_size)
+        with self._lock:
+            reading = self._reading.setdefault(table_id, threading.Lock())
+        with reading:
+            with self._lock:
+                known = self._open.get(table_id)
+                if known is not None and known.stamp == stamp:
+                    self._open.move_to_end(table_id)
+                    return known
+            found = OpenTable(read(stored.path), stamp)
+            with self._lock:
+                self._open[table_id] = found
+                while len(self._open) > KEPT:
+                    self._open.popitem(last=False)
+            return found
+
+    def forget(self, table_id: str) -> None:
+        """A deleted table leaves the memory as well."""
+        with self._lock:
+            self._open.pop(table_id, None)
+            self._reading.pop(table_id, None)
+
+    def singled_out(self, table_id: str, columns: list[str]) -> int:
+        """Rows that no other row equals on these columns."""
+        return singled_out(self.open(table_id).table, columns)
+
+
+def rows_of(frame: pl.DataFrame, start: int, stop: int) -> list[dict[str, Any]]:
+    """A slice for a grid: columns by their position (c0, c1 ...), because names may hold anything."""
+    part = frame.slice(start, max(0, min(stop - start, MOST_ROWS)))
+    part = part.with_columns(pl.all().cast(pl.String))
+    part.columns = [f"c{i}" for i in range(part.width)]
+    return part.to_dicts()
+
+
+def sketch(table: Table, about: ColumnProfile) -> Sketch:
+    """The column as a few bars."""
+    cells = table.frame[about.name].drop_nulls()
+    numbers = _positions(cells, about, table.decimal)
+    if numbers is not None and len(numbers) and len(np.unique(numbers[:5000])) > COMMON:
+        counts, edges = np.histogram(numbers, bins=BINS)
+        labels = [_between(a, b, about) for a, b in pairwise(edges)]
+        return Sketch(True, tuple(zip(labels, counts.tolist(), strict=True)))
+    counted = cells.cast(pl.String).value_counts(sort=True)
+    pairs = [(str(value), int(rows)) for value, rows in counted.head(COMMON).iter_rows()]
+    return Sketch(False, tuple(pairs), max(counted.height - COMMON, 0))
+
+
+def _positions(cells: pl.Series, about: ColumnProfile, decimal: str) -> Any:
+    if about.type == "numeric":
+        if cells.dtype.is_numeric():
+            return cells.cast(pl.Float64).to_numpy()
+        markers = [hint.marker for hint in about.missing_hints]
+        found = as_numbers(cells.filter(~cells.is_in(markers)), decimal)
+        return None if found is None else found.to_numpy()
+    if about.type == "date":
+        days = cells if cells.dtype.is_temporal() else cells.str.to_date(about.date_format, strict=False)
+        return days.cast(pl.Date).cast(pl.Int32).drop_nulls().cast(pl.Float64).to_numpy()
+    return None
+
+
+def _between(low: float, high: float, about: ColumnProfile) -> str:
+    if about.type == "date":
+        days = np.array([low, high]).astype("datetime64[D]")
+        return f"{days[0]} to {days[1]}"
+    return f"{low:,.4g} to {high:,.4g}"
