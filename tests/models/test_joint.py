@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_examples import attribute, grounds
+from polyveil.methods import joint_flow
 from polyveil.methods.judge import compile_in_order, holds_classes, violation_classes
 from polyveil.models import (
     Attribute,
@@ -217,3 +218,25 @@ def test_the_worst_class_is_exact_and_asked_twice_answers_the_same() -> None:
     assert found[top] == pytest.approx(max(best), abs=1e-6)
     assert (found >= np.array(best) - 1e-6).all()
     np.testing.assert_array_equal(model.measure_all(stats), found)
+
+
+def test_the_kernel_costs_the_same_with_and_without_a_table_of_distances(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    tree = hierarchical(from_tree({"g": ["a", {"h": ["b", "c"]}], "i": ["d", "e"], "j": None}))
+    codes = [rng.integers(0, 6, 400), rng.integers(0, 9, 400), rng.integers(0, 6, 400)]
+    singles = [
+        attribute(np.bincount(codes[0], minlength=6).tolist(), tree, name="a"),
+        attribute(np.bincount(codes[1], minlength=9).tolist(), ordered(8, has_null=True), name="b"),
+        attribute(np.bincount(codes[2], minlength=6).tolist(), equal(6), name="c"),
+    ]
+    of_row, about = together(codes, singles)
+    class_of_row, places = rng.integers(0, 40, 400), of_row[:, None].astype(np.int32)
+    tabled = violation_classes(
+        compile_in_order([JointCloseness(0.0, about.name)], {about.name: about}, [about.name]), class_of_row, places
+    )
+    monkeypatch.setattr(joint_flow, "MOST_TABLED", 0)
+    counted = violation_classes(
+        compile_in_order([JointCloseness(0.0, about.name)], {about.name: about}, [about.name]), class_of_row, places
+    )
+    np.testing.assert_allclose(tabled, counted, atol=1e-12)
+    assert tabled.min() > 0.1

@@ -3,7 +3,8 @@
 The compiled twin of `polyveil.models.transport.tree_costs`, one class at a time; tests keep the two equal. Its cost is
 never below the true joint distance, so a class that holds here holds for the model as well.
 
-Cost of one judgement: the number of cells times the depth of the tree.
+Cost of one judgement: the number of cells, and the pairs that are matched. All constraints are packed into three
+arrays, because every array that a kernel is given costs it time at each call, whether it is used or not.
 """
 
 from __future__ import annotations
@@ -12,129 +13,151 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from polyveil.methods.compiled import njit
 from polyveil.models.constraints import Constraint, JointTransport
+from polyveil.models.space import TupleSpace
 from polyveil.policy.hierarchy import FloatArray, IntArray
+
+MOST_TABLED = 2000
+"""Cells whose distances from each other are computed once, before the first judgement."""
+
+# What the head of a constraint says: numbers first, then where its arrays begin (whole ones, then real ones).
+POSITION, TUPLES, CELLS, TOTAL, NODES, ATTRIBUTES, LABELS = range(7)
+CELL_OF, WHOLE, START, STOP, LABEL, FIRST = range(7, 13)
+RADIUS, PLACE, ASIDE, WEIGHT, KNOWN = range(13, 18)
+HEAD = 18
 
 
 class JointSpec(NamedTuple):
-    """All joint constraints of a policy as flat arrays; constraint j owns the cells and nodes from its begin on."""
+    """All joint constraints of a policy; constraint j has its head at whole[HEAD * j :]."""
 
     limit: FloatArray
-    position: IntArray  # where the histogram of constraint j begins
-    tuple_begin: IntArray
-    cell_of: IntArray
-    cell_begin: IntArray
     whole: IntArray
-    total: IntArray
-    radius: FloatArray
-    node_begin: IntArray
-    start: IntArray
-    stop: IntArray
-    attributes: IntArray
-    place: FloatArray  # cells x attributes
-    aside: FloatArray
-    label: IntArray  # cells x labels
-    weight: FloatArray
-    first: IntArray  # constraints x (attributes + 1)
+    real: FloatArray
 
 
 def joint_spec(constraints: Sequence[Constraint], where: Mapping[str, int]) -> JointSpec:
-    """Gather the joint constraints; `where` says at which position of the histogram an attribute begins."""
+    """Pack the joint constraints; `where` says at which position of the histogram an attribute begins."""
     found = [item for item in constraints if isinstance(item, JointTransport)]
-    most = max((item.place.shape[1] for item in found), default=1)
-    deep = max((item.label.shape[1] for item in found), default=0)
-    first = np.zeros((len(found), most + 1), dtype=np.int64)
-    for j, item in enumerate(found):
-        first[j, : len(item.first)] = item.first
+    heads = np.zeros((len(found), HEAD), dtype=np.int64)
+    whole: list[IntArray] = []
+    real: list[FloatArray] = []
+    taken, written = heads.size, 0
+    for head, item in zip(heads, found, strict=True):
+        shape = (len(item.cell_of), len(item.whole), item.whole.sum(dtype=np.int64), len(item.start))
+        head[: LABELS + 1] = (where[item.attribute], *shape, item.place.shape[1], item.label.shape[1])
+        arrays = (item.cell_of, item.whole, item.start, item.stop, item.label.ravel(), item.first)
+        for slot, numbers in zip(range(CELL_OF, RADIUS), arrays, strict=True):
+            head[slot], taken = taken, taken + len(numbers)
+            whole.append(numbers)
+        numbers_of = (item.radius, item.place.ravel(), item.aside.ravel(), item.weight.ravel(), _distances(item))
+        for slot, reals in zip(range(RADIUS, HEAD), numbers_of, strict=True):
+            head[slot], written = (written if len(reals) else -1), written + len(reals)
+            real.append(reals)
     return JointSpec(
         limit=np.array([item.limit for item in found], dtype=np.float64),
-        position=np.array([where[item.attribute] for item in found], dtype=np.int64),
-        tuple_begin=_begins([len(item.cell_of) for item in found]),
-        cell_of=_flat([item.cell_of for item in found]),
-        cell_begin=_begins([len(item.whole) for item in found]),
-        whole=_flat([item.whole for item in found]),
-        total=np.array([item.whole.sum(dtype=np.int64) for item in found], dtype=np.int64),
-        radius=np.concatenate([np.zeros(0), *(item.radius for item in found)]),
-        node_begin=_begins([len(item.start) for item in found]),
-        start=_flat([item.start for item in found]),
-        stop=_flat([item.stop for item in found]),
-        attributes=np.array([item.place.shape[1] for item in found], dtype=np.int64),
-        place=_wide([item.place for item in found], most),
-        aside=_wide([item.aside for item in found], most),
-        label=_wide([item.label for item in found], deep).astype(np.int64),
-        weight=_wide([item.weight for item in found], deep),
-        first=first,
+        whole=np.concatenate([heads.ravel(), *whole]).astype(np.int64),
+        real=np.concatenate([np.zeros(0), *real]),
     )
 
 
-def _begins(lengths: Sequence[int]) -> IntArray:
-    return np.append(0, np.cumsum(lengths, dtype=np.int64)).astype(np.int64)
-
-
-def _flat(parts: Sequence[IntArray]) -> IntArray:
-    return np.concatenate([np.zeros(0, dtype=np.int64), *parts]).astype(np.int64)
-
-
-def _wide(parts: Sequence[FloatArray | IntArray], width: int) -> FloatArray:
-    """Rows one after the other, all as wide as the widest."""
-    padded = [np.pad(part.astype(np.float64), ((0, 0), (0, width - part.shape[1]))) for part in parts]
-    return np.concatenate([np.zeros((0, width)), *padded])
+def _distances(item: JointTransport) -> FloatArray:
+    """All distances between cells, where there are few enough to write them down."""
+    cells = len(item.whole)
+    if cells > MOST_TABLED:
+        return np.zeros(0)
+    every = np.arange(cells)
+    space = TupleSpace(item.place, item.aside, item.label, item.weight, item.first)
+    return space.between(every[:, None], every[None, :]).ravel()
 
 
 @njit
 def flow_cost(spec: JointSpec, j: int, hist: IntArray, n: int, stop_early: bool) -> float:
     """The cost of the plan of constraint j for a class of n rows; with `stop_early` it may end beyond the limit."""
-    begin, end = spec.cell_begin[j], spec.cell_begin[j + 1]
-    total = spec.total[j]
-    rest = np.zeros(end - begin, dtype=np.int64)
-    for i in range(spec.tuple_begin[j], spec.tuple_begin[j + 1]):
-        rest[spec.cell_of[i]] += hist[spec.position[j] + i - spec.tuple_begin[j]]
-    blur = 0.0
-    for c in range(end - begin):
-        whole = spec.whole[begin + c]
-        blur += spec.radius[begin + c] * (rest[c] / n + whole / total)
-        rest[c] = rest[c] * total - whole * n
+    whole, real = spec.whole, spec.real
+    head = whole[HEAD * j : HEAD * (j + 1)]
+    cells, total = head[CELLS], head[TOTAL]
+    rest = np.zeros(cells, dtype=np.int64)
+    for i in range(head[TUPLES]):
+        rest[whole[head[CELL_OF] + i]] += hist[head[POSITION] + i]
+    givers = np.empty(cells, dtype=np.int64)  # cells with too much, in order
+    before = np.empty(cells + 1, dtype=np.int64)  # how many of them come before a cell
+    lacking = np.empty(cells + 1, dtype=np.int64)  # the next cell, from here on, where something is missing
+    blur, count = 0.0, 0
+    for c in range(cells):
+        rows = whole[head[WHOLE] + c]
+        blur += real[head[RADIUS] + c] * (rest[c] / n + rows / total)
+        rest[c] = rest[c] * total - rows * n
+        before[c] = count
+        lacking[c] = c if rest[c] < 0 else c + 1
+        if rest[c] > 0:
+            givers[count] = c
+            count += 1
+    before[cells], lacking[cells] = count, cells
     scale = float(n) * float(total)
-    beyond = (spec.limit[j] - blur) * scale
-    cost = 0.0
-    for node in range(spec.node_begin[j + 1] - 1, spec.node_begin[j] - 1, -1):
-        start, stop = spec.start[node], spec.stop[node]
-        if stop - start > 1:
-            cost += _settle(spec, j, rest, start, stop)
-            if stop_early and cost > beyond:
-                break
-    return cost / scale + blur
+    beyond = (spec.limit[j] - blur) * scale if stop_early else np.inf
+    return _plan(head, whole, real, rest, givers, before, lacking, beyond) / scale + blur
 
 
 @njit
-def _settle(spec: JointSpec, j: int, rest: IntArray, start: int, stop: int) -> float:
-    """Move what is too much among the cells of a node to what is missing there, in order; returns the cost."""
+def _plan(
+    head: IntArray,
+    whole: IntArray,
+    real: FloatArray,
+    rest: IntArray,
+    givers: IntArray,
+    before: IntArray,
+    lacking: IntArray,
+    beyond: float,
+) -> float:
+    """From the smallest nodes up, move what is too much among a node's cells to what is missing there, in order."""
     cost = 0.0
-    giver, taker = start, start
-    while True:
-        while giver < stop and rest[giver] <= 0:
-            giver += 1
-        while taker < stop and rest[taker] >= 0:
-            taker += 1
-        if giver == stop or taker == stop:
-            return cost
-        amount = min(rest[giver], -rest[taker])
-        cost += amount * _distance(spec, j, giver, taker)
-        rest[giver] -= amount
-        rest[taker] += amount
+    for node in range(head[NODES] - 1, -1, -1):
+        start, stop = whole[head[START] + node], whole[head[STOP] + node]
+        if stop - start < 2 or before[start] == before[stop]:
+            continue
+        taker = _next(lacking, start)
+        for g in range(before[start], before[stop]):
+            giver = givers[g]
+            while rest[giver] > 0 and taker < stop:
+                amount = min(rest[giver], -rest[taker])
+                if head[KNOWN] >= 0:
+                    cost += amount * real[head[KNOWN] + giver * head[CELLS] + taker]
+                else:
+                    cost += amount * _distance(head, whole, real, giver, taker)
+                rest[giver] -= amount
+                rest[taker] += amount
+                if rest[taker] == 0:
+                    lacking[taker] = taker + 1
+                    taker = _next(lacking, taker)
+        if cost > beyond:
+            break
+    return cost
 
 
 @njit
-def _distance(spec: JointSpec, j: int, one: int, other: int) -> float:
-    """How far apart two cells' centres are: the greatest of the attributes' distances."""
-    u, v = spec.cell_begin[j] + one, spec.cell_begin[j] + other
+def _next(lacking: IntArray, cell: int) -> int:
+    """The first cell from here on where something is missing; the steps taken are shortened for the next time."""
+    while lacking[cell] != cell:
+        lacking[cell] = lacking[lacking[cell]]
+        cell = lacking[cell]
+    return cell
+
+
+@njit
+def _distance(head: npt.NDArray[np.int64], whole: IntArray, real: FloatArray, u: int, v: int) -> float:
+    """How far apart the centres of cells u and v are: the greatest of the attributes' distances."""
+    attributes, labels = head[ATTRIBUTES], head[LABELS]
     greatest = 0.0
-    for a in range(spec.attributes[j]):
-        found = abs(spec.place[u, a] - spec.place[v, a]) + abs(spec.aside[u, a] - spec.aside[v, a])
-        for level in range(spec.first[j, a], spec.first[j, a + 1]):
-            if spec.label[u, level] != spec.label[v, level]:
-                found += spec.weight[u, level] + spec.weight[v, level]
+    for a in range(attributes):
+        place, aside = head[PLACE] + a, head[ASIDE] + a
+        found = abs(real[place + u * attributes] - real[place + v * attributes])
+        found += abs(real[aside + u * attributes] - real[aside + v * attributes])
+        for level in range(whole[head[FIRST] + a], whole[head[FIRST] + a + 1]):
+            one, other = u * labels + level, v * labels + level
+            if whole[head[LABEL] + one] != whole[head[LABEL] + other]:
+                found += real[head[WEIGHT] + one] + real[head[WEIGHT] + other]
         greatest = max(greatest, found)
     return greatest
