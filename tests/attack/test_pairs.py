@@ -85,13 +85,13 @@ def test_similarity_knows_the_branch_where_the_values_differ_but_not_in_kind() -
 def test_background_knowledge_settles_it_where_two_values_are_left() -> None:
     frame = people().sort("age").with_columns(illness=pl.Series(np.resize(["flu", "ulcer"], 600)))
     two = release_of(frame, policy_of(k=4, l=2), by_age(frame, 4))
-    open_to_it = only(two, frame, "background knowledge (1 ruled out)", "illness")
+    open_to_it = only(two, frame, "background, 1 ruled out", "illness")
     assert (open_to_it.success, open_to_it.worst) == (1.0, 1.0)
     asked = policy_of(k=4)
     asked["columns"]["illness"]["l"] = 4
     four = Policy.from_dict(asked)
-    assert only(two, frame, "background knowledge (1 ruled out)", "illness", policy=four).verdict == "broken"
-    kept = only(polyveil.anonymize(people(), four), people(), "background knowledge (1 ruled out)", "illness")
+    assert only(two, frame, "background, 1 ruled out", "illness", policy=four).verdict == "broken"
+    kept = only(polyveil.anonymize(people(), four), people(), "background, 1 ruled out", "illness")
     assert kept.bound == pytest.approx(1 / 3)  # one in four, one of the four ruled out
     assert kept.verdict == "within bound"
     assert kept.high <= 1 / 3

@@ -113,7 +113,7 @@ def background(scene: Scene, name: str, ruled_out: int = 1) -> Attack:
         falling = np.sort(shares)[::-1]
         sure[i] = falling[0] / max(1.0 - falling[1 : ruled_out + 1].sum(), falling[0])
     return attack_of(
-        f"background knowledge ({ruled_out} ruled out)",
+        f"background, {ruled_out} ruled out",
         name,
         f"knows which group a person is in and {ruled_out} value{'s' * (ruled_out > 1)} they do not have; "
         "guesses the commonest of the others",
