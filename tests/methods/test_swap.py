@@ -6,7 +6,7 @@ import numpy as np
 
 from polyveil.methods import Task, make_method
 from polyveil.methods.judge import compile_constraints, violation_classes
-from polyveil.methods.strata import ground_of
+from polyveil.methods.strata import prepare
 from polyveil.methods.swap import Swap, SwapOptions
 from polyveil.models import DistinctDiversity, KAnonymity, Model, TCloseness, attributes_of
 from polyveil.policy.hierarchy import flat
@@ -29,9 +29,9 @@ def on_a_line(ages: list[int], illness: str) -> CodedTable:
 
 
 def built(table: CodedTable, models: tuple[Model, ...], g: int, **options: object) -> np.ndarray:
-    ground = ground_of(table, compile_constraints(models, attributes_of(table), table))
+    ready = prepare(table, compile_constraints(models, attributes_of(table), table))
     task = Task(table, models, attributes_of(table), Privacy(), np.random.default_rng(0))
-    return Swap(SwapOptions(**options)).builder(ground, task)(g, np.random.default_rng(0))
+    return Swap(SwapOptions(**options)).builder(ready, task)(g, np.random.default_rng(0))
 
 
 def test_without_other_demands_a_class_is_the_seed_and_its_nearest_rows() -> None:

@@ -18,7 +18,7 @@ from pydantic import Field
 
 from polyveil.methods.base import Task
 from polyveil.methods.embedding import Cells, sensitive_cells
-from polyveil.methods.strata import Build, Ground, StrataOptions, StratifiedMethod, classes_from_strata, equal_sizes
+from polyveil.methods.strata import Build, Prepared, StrataOptions, StratifiedMethod, classes_from_strata, equal_sizes
 from polyveil.methods.transport import transport
 from polyveil.policy.hierarchy import FloatArray, IntArray
 
@@ -46,13 +46,13 @@ class Fcm(StratifiedMethod[FcmOptions]):
     cost = "One nearest-row query per row, for each number of strata tried."
     options_type = FcmOptions
 
-    def builder(self, ground: Ground, task: Task) -> Build:
-        cells = sensitive_cells(ground.table)
+    def builder(self, ready: Prepared, task: Task) -> Build:
+        cells = sensitive_cells(ready.table)
 
         def build(g: int, rng: np.random.Generator) -> IntArray:
             stratum_of_row, sizes = fcm_strata(cells, g, self.options.polish, rng)
-            classes = max(ground.table.rows // g, 1)
-            return classes_from_strata(ground, stratum_of_row, sizes, classes, self.options.seed_order, rng)
+            classes = max(ready.table.rows // g, 1)
+            return classes_from_strata(ready, stratum_of_row, sizes, classes, self.options.seed_order, rng)
 
         return build
 

@@ -25,7 +25,7 @@ from pydantic import Field
 from polyveil.methods.base import Task
 from polyveil.methods.fragment_axes import Binning, axes_of, limits
 from polyveil.methods.fragments import Bound, Fragmentation, find_fragmentation
-from polyveil.methods.strata import Build, Ground, StrataOptions, StratifiedMethod, classes_from_strata
+from polyveil.methods.strata import Build, Prepared, StrataOptions, StratifiedMethod, classes_from_strata
 from polyveil.policy.hierarchy import IntArray
 from polyveil.table.coded import CodedTable
 
@@ -60,15 +60,15 @@ class Fragment(StratifiedMethod[FragmentOptions]):
     cost = "One nearest-row query per row, for each class size tried."
     options_type = FragmentOptions
 
-    def builder(self, ground: Ground, task: Task) -> Build:
-        fragmentation = self.fragmentation(ground.table, task)
-        stratum_of_row = fragmentation.of_tuple[ground.table.sensitive_tuples.of_row]
+    def builder(self, ready: Prepared, task: Task) -> Build:
+        fragmentation = self.fragmentation(ready.table, task)
+        stratum_of_row = fragmentation.of_tuple[ready.table.sensitive_tuples.of_row]
         sizes = np.bincount(stratum_of_row, minlength=fragmentation.fragments).astype(np.int64)
 
         def build(g: int, rng: np.random.Generator) -> IntArray:
-            rows = ground.table.rows
+            rows = ready.table.rows
             classes = exact_classes(sizes, task.k) if self.options.rounding == "exact" else max(rows // g, 1)
-            return classes_from_strata(ground, stratum_of_row, sizes, classes, self.options.seed_order, rng)
+            return classes_from_strata(ready, stratum_of_row, sizes, classes, self.options.seed_order, rng)
 
         return build
 
@@ -84,16 +84,16 @@ class Fragment(StratifiedMethod[FragmentOptions]):
         units = np.stack([axis.unit_of_code[tuples.codes[:, a]] for a, axis in enumerate(axes)], axis=1)
         return find_fragmentation(units, tuples.counts, axes, asked.bound, asked.most_fragments)
 
-    def fixed_size(self, ground: Ground, task: Task) -> int | None:
+    def fixed_size(self, ready: Prepared, task: Task) -> int | None:
         if self.options.rounding == "balanced":
             return None
-        fragmentation = self.fragmentation(ground.table, task)
-        counts = np.bincount(fragmentation.of_tuple[ground.table.sensitive_tuples.of_row])
-        return ground.table.rows // exact_classes(counts, task.k)
+        fragmentation = self.fragmentation(ready.table, task)
+        counts = np.bincount(fragmentation.of_tuple[ready.table.sensitive_tuples.of_row])
+        return ready.table.rows // exact_classes(counts, task.k)
 
-    def found(self, ground: Ground, task: Task) -> dict[str, Any]:
-        fragmentation = self.fragmentation(ground.table, task)
-        names = [column.name for column in ground.table.sensitive]
+    def found(self, ready: Prepared, task: Task) -> dict[str, Any]:
+        fragmentation = self.fragmentation(ready.table, task)
+        names = [column.name for column in ready.table.sensitive]
         return {
             "fragments": fragmentation.fragments,
             "bounds": {name: round(float(b), 6) for name, b in zip(names, fragmentation.bounds, strict=False)},

@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyveil.methods.base import Task
-from polyveil.methods.strata import Build, Ground, StrataOptions, StratifiedMethod, classes_from_strata
+from polyveil.methods.strata import Build, Prepared, StrataOptions, StratifiedMethod, classes_from_strata
 from polyveil.policy.hierarchy import FloatArray, IntArray
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import OrderedDomain
@@ -35,8 +35,8 @@ class Pca(StratifiedMethod[PcaOptions]):
     cost = "One nearest-row query per row, for each number of strata tried."
     options_type = PcaOptions
 
-    def builder(self, ground: Ground, task: Task) -> Build:
-        along = projection(ground.table)
+    def builder(self, ready: Prepared, task: Task) -> Build:
+        along = projection(ready.table)
 
         def build(g: int, rng: np.random.Generator) -> IntArray:
             rows = len(along)
@@ -46,7 +46,7 @@ class Pca(StratifiedMethod[PcaOptions]):
             stratum_of_row = np.empty(rows, dtype=np.int64)
             stratum_of_row[order] = np.repeat(np.arange(len(sizes)), sizes)
             classes = int(sizes.min())
-            return classes_from_strata(ground, stratum_of_row, sizes, classes, self.options.seed_order, rng)
+            return classes_from_strata(ready, stratum_of_row, sizes, classes, self.options.seed_order, rng)
 
         return build
 

@@ -31,7 +31,7 @@ from polyveil.methods.boxes import code_matrix
 from polyveil.methods.distance import Codes, QuasiMetric, quasi_metric
 from polyveil.methods.generate import SeedOrder, generate, seed_sequence
 from polyveil.methods.index import plant, tuple_order
-from polyveil.methods.judge import JudgeSpec, compile_constraints, sensitive_matrix
+from polyveil.methods.judge import JudgeSpec, compile_constraints, sensitive_matrix, violation_classes
 from polyveil.methods.merge import MergeRule, merge
 from polyveil.methods.reachable import reachable_basis, trivially_close, unreachable, with_suppressed
 from polyveil.models import attributes_of
@@ -67,7 +67,7 @@ class StrataOptions(Options):
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class Prepared:
     """A table made ready for building classes: computed once, used for every g tried."""
 
     table: CodedTable
@@ -82,11 +82,11 @@ class Ground:
         return self.place[self.table.quasi_tuples.of_row]
 
 
-def ground_of(table: CodedTable, judge: JudgeSpec) -> Ground:
+def prepare(table: CodedTable, judge: JudgeSpec) -> Prepared:
     """Prepare a table."""
     metric = quasi_metric(table)
     place = tuple_order(table.quasi_tuples.codes, metric)
-    return Ground(table, judge, code_matrix(table), sensitive_matrix(table), metric, place)
+    return Prepared(table, judge, code_matrix(table), sensitive_matrix(table), metric, place)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,65 +110,65 @@ class StratifiedMethod(Method[OptionsT]):
     search_rows: ClassVar[int] = SEARCH_ROWS
 
     @abstractmethod
-    def builder(self, ground: Ground, task: Task) -> Build:
+    def builder(self, ready: Prepared, task: Task) -> Build:
         """Prepare what does not depend on g and return the function that builds classes."""
 
-    def fixed_size(self, ground: Ground, task: Task) -> int | None:
+    def fixed_size(self, ready: Prepared, task: Task) -> int | None:
         """The rows per class where the method leaves no choice."""
         return None
 
-    def found(self, ground: Ground, task: Task) -> dict[str, Any]:
+    def found(self, ready: Prepared, task: Task) -> dict[str, Any]:
         """What else the method found by itself, to be reported."""
         return {}
 
     def partition(self, task: Task) -> Partition:
         basis = reachable_basis(task)
-        ground = ground_of(basis.table, basis.judge)
+        ready = prepare(basis.table, basis.judge)
         secret = int(task.rng.integers(2**62))
         least, most = strata_range(task, basis.table.rows)
-        asked = self.fixed_size(ground, task) or self.options.strata
+        asked = self.fixed_size(ready, task) or self.options.strata
         if asked == "auto":
-            trial = self._search(ground, task, secret, least, most)
+            trial = self._search(ready, task, secret, least, most)
         else:
             g = strata_asked(asked, task, basis.table.rows)
-            trial = self.trial(ground, self.builder(ground, task), g, secret)
-        if not np.isfinite(trial.loss):
+            trial = self.trial(ready, self.builder(ready, task), g, secret)
+        if violation_classes(ready.judge, trial.labels, ready.sensitive).any():
             raise unreachable(task)
-        found: dict[str, Any] = {"strata": trial.g, **self.found(ground, task)}
+        found: dict[str, Any] = {"strata": trial.g, **self.found(ready, task)}
         constant = trivially_close([c.name for c in basis.table.sensitive], task.attributes)
         if constant:
             found["trivially_close"] = constant
         return partition_of(with_suppressed(trial.labels, basis, task.table.rows), **found)
 
-    def trial(self, ground: Ground, build: Build, g: int, secret: int) -> Trial:
+    def trial(self, ready: Prepared, build: Build, g: int, secret: int) -> Trial:
         """Build with g rows per class, merge, measure. Equal (g, secret) give equal classes."""
         labels = build(g, np.random.default_rng([secret, g]))
         built = int(labels.max(initial=-1)) + 1
         labels, failing = merge(
             labels,
-            ground.codes,
-            ground.sensitive,
-            ground.judge,
-            ground.metric,
-            ground.place_of_row,
+            ready.codes,
+            ready.sensitive,
+            ready.judge,
+            ready.metric,
+            ready.place_of_row,
             self.options.merge,
             self.options.partners,
         )
-        loss = sum(mean_costs(ground.table, class_boxes(ground.table, labels), width).values())
+        loss = sum(mean_costs(ready.table, class_boxes(ready.table, labels), width).values())
         return Trial(g, labels, failing / max(built, 1), loss)
 
-    def _search(self, ground: Ground, task: Task, secret: int, least: int, most: int) -> Trial:
-        rows = ground.table.rows
+    def _search(self, ready: Prepared, task: Task, secret: int, least: int, most: int) -> Trial:
+        rows = ready.table.rows
         if rows <= self.search_rows:
-            build = self.builder(ground, task)
-            return least_loss(lambda g: self.trial(ground, build, g, secret), least, most, task)
+            build = self.builder(ready, task)
+            return least_loss(lambda g: self.trial(ready, build, g, secret), least, most, task)
         chosen = np.sort(np.random.default_rng(secret).choice(rows, self.search_rows, replace=False))
-        sample = ground.table.take(chosen)
+        sample = ready.table.take(chosen)
         judge = compile_constraints(task.models, attributes_of(sample), sample)
-        small = ground_of(sample, judge)
+        small = prepare(sample, judge)
         build = self.builder(small, task)
         best = least_loss(lambda g: self.trial(small, build, g, secret), least, min(most, self.search_rows), task)
-        return self.trial(ground, self.builder(ground, task), best.g, secret)
+        return self.trial(ready, self.builder(ready, task), best.g, secret)
 
 
 def strata_range(task: Task, rows: int) -> tuple[int, int]:
@@ -223,12 +223,12 @@ def least_loss(evaluate: Callable[[int], Trial], least: int, most: int, task: Ta
 
 
 def classes_from_strata(
-    ground: Ground, stratum_of_row: IntArray, sizes: IntArray, classes: int, order: SeedOrder, rng: np.random.Generator
+    ready: Prepared, stratum_of_row: IntArray, sizes: IntArray, classes: int, order: SeedOrder, rng: np.random.Generator
 ) -> IntArray:
     """Plant a tree per stratum and generate the classes (Pseudocode 1)."""
-    of_row = ground.table.quasi_tuples.of_row
-    forest = plant(ground.codes, of_row, ground.place, stratum_of_row, len(sizes), ground.metric)
-    return generate(forest, sizes, classes, seed_sequence(ground.table, order, rng))
+    of_row = ready.table.quasi_tuples.of_row
+    forest = plant(ready.codes, of_row, ready.place, stratum_of_row, len(sizes), ready.metric)
+    return generate(forest, sizes, classes, seed_sequence(ready.table, order, rng))
 
 
 def equal_sizes(rows: int, strata: int) -> IntArray:

@@ -24,7 +24,7 @@ from polyveil.methods.distance import Codes
 from polyveil.methods.generate import seed_sequence
 from polyveil.methods.index import Forest, farthest, left_over, nearest_few, plant, put_back, take
 from polyveil.methods.judge import JudgeSpec, violation
-from polyveil.methods.strata import Build, Ground, StrataOptions, StratifiedMethod
+from polyveil.methods.strata import Build, Prepared, StrataOptions, StratifiedMethod
 from polyveil.policy.hierarchy import IntArray
 
 
@@ -47,17 +47,17 @@ class Swap(StratifiedMethod[SwapOptions]):
     options_type = SwapOptions
     search_rows = 10_000
 
-    def builder(self, ground: Ground, task: Task) -> Build:
-        rows = ground.table.rows
+    def builder(self, ready: Prepared, task: Task) -> Build:
+        rows = ready.table.rows
 
         def build(g: int, rng: np.random.Generator) -> IntArray:
-            of_row = ground.table.quasi_tuples.of_row
+            of_row = ready.table.quasi_tuples.of_row
             everyone = np.zeros(rows, dtype=np.int64)
-            forest = plant(ground.codes, of_row, ground.place, everyone, 1, ground.metric)
-            seeds = seed_sequence(ground.table, self.options.seed_order, rng)
+            forest = plant(ready.codes, of_row, ready.place, everyone, 1, ready.metric)
+            seeds = seed_sequence(ready.table, self.options.seed_order, rng)
             labels = np.full(rows, -1, dtype=np.int64)
             candidates = self.options.candidates or rows
-            _microaggregate(forest, ground.sensitive, ground.judge, g, min(candidates, rows), seeds, labels)
+            _microaggregate(forest, ready.sensitive, ready.judge, g, min(candidates, rows), seeds, labels)
             return labels
 
         return build
