@@ -2,11 +2,11 @@
 
     python benchmarks/sloms_census.py [rows] [--labour-force]
 
-10,000 random rows by default. Half of all people are "not in universe" for occupation and industry: that one value must
-be spread over all groups, so at most l / (l - 1) times the others can be published. `--labour-force` runs those who have
-an occupation; seven of ten of them work for a private employer, which limits `class_of_worker` in the same way. The last
-column is the least that `class_of_worker` alone makes any method suppress. A ratio of 1 also stands where an attribute
-has fewer than l values.
+10,000 random rows by default. Half of all people are "not in universe" for occupation and industry: that one value
+must be spread over all groups, so at most l / (l - 1) times the others can be published. `--labour-force` runs those
+who have an occupation; seven of ten of them have a private employer, which limits `class_of_worker` in the same way.
+The last column is the least that `class_of_worker` alone makes any method suppress. A ratio of 1 also stands where an
+attribute has fewer than l values.
 """
 
 from __future__ import annotations
