@@ -12,6 +12,7 @@ from polyveil.methods.base import Method, Options, Partition, Slice, Task, parti
 from polyveil.policy.schema import MethodChoice
 
 METHODS: dict[str, str] = {
+    "sift": "polyveil.methods.sift:Sift",
     "mondrian": "polyveil.methods.mondrian:Mondrian",
     "fcm": "polyveil.methods.fcm:Fcm",
     "pca": "polyveil.methods.pca:Pca",

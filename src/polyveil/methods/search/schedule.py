@@ -1,0 +1,116 @@
+"""How much to search, and when to stop: rounds of falling temperature, by effort or by the clock.
+
+Named efforts do a fixed amount of work per row, so the same seed gives the same classes on any machine; seconds do as
+much as fits. Either way the best classes so far are kept, and every state in between holds: stopping early is safe.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from polyveil.methods.search.classes import classes_of
+from polyveil.methods.search.rounds import Round, improve
+from polyveil.methods.search.space import Codes, Rows, Space
+from polyveil.policy.hierarchy import FloatArray, IntArray
+
+Effort = Literal["fast", "balanced", "thorough"]
+
+HOT, COOLED = 0.4, 0.02
+"""The first temperature as a share of the mean loss of rows with loss, and the last as a share of the first."""
+SETTLE = Round(moves_per_row=2.0, rebuilds_per_class=0.5, passes=2)
+"""A round that only ever lowers the loss."""
+
+Tell = Callable[[float, float], None]
+"""Told the share of the work done, and the mean loss so far."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Rounds that cool down, each doing `work`, between rounds that settle."""
+
+    hot_rounds: int
+    work: Round
+    settle_rounds: int
+
+
+SCHEDULES: dict[Effort, Schedule] = {
+    "fast": Schedule(0, SETTLE, 2),
+    "balanced": Schedule(12, Round(moves_per_row=30.0, rebuilds_per_class=2.5), 3),
+    "thorough": Schedule(40, Round(moves_per_row=80.0, rebuilds_per_class=5.0), 6),
+}
+
+
+def search(
+    space: Space,
+    rows: Rows,
+    labels: Codes,
+    effort: Effort | float,
+    floors: IntArray,
+    rng: np.random.Generator,
+    tell: Tell,
+) -> tuple[Codes, float]:
+    """Improve classes as much as the effort allows: the best labels found and their total loss."""
+    began = time.monotonic()
+    deadline = began + effort if isinstance(effort, (int, float)) else math.inf
+    n = len(labels)
+    loss = float(losses(space, rows, labels).sum())
+    best, least = labels, loss
+    tell(0.0, loss / n)
+    for done, plan in rounds(effort, began, first_temperature(space, rows, labels)):
+        labels, loss = improve(space, rows, labels, plan, floors, rng, deadline)
+        if loss < least:
+            best, least = labels, loss
+        elif plan.start == 0.0:
+            labels = best
+        tell(done, least / n)
+        if time.monotonic() > deadline:
+            break
+    return best, least
+
+
+def rounds(effort: Effort | float, began: float, hot: float) -> Iterator[tuple[float, Round]]:
+    """The rounds to do, each with the share of the work done after it."""
+    if isinstance(effort, (int, float)):
+        yield from timed_rounds(effort, began, hot)
+        return
+    schedule = SCHEDULES[effort]
+    total = schedule.hot_rounds + schedule.settle_rounds
+    steps = hot * COOLED ** (np.arange(schedule.hot_rounds + 1) / max(schedule.hot_rounds, 1))
+    for i in range(schedule.hot_rounds):
+        yield (i + 1) / total, replace(schedule.work, start=float(steps[i]), end=float(steps[i + 1]))
+    for i in range(schedule.settle_rounds):
+        yield (schedule.hot_rounds + i + 1) / total, SETTLE
+
+
+def timed_rounds(seconds: float, began: float, hot: float) -> Iterator[tuple[float, Round]]:
+    """Small rounds whose temperature follows the clock; the last fifth of the time settles."""
+    small = Round(moves_per_row=8.0, rebuilds_per_class=0.7)
+    while True:
+        passed = (time.monotonic() - began) / max(seconds, 1e-9)
+        if passed >= 1.0:
+            return
+        warmth = passed / 0.8
+        if warmth >= 1.0:
+            yield passed, SETTLE
+        else:
+            temperature = hot * COOLED**warmth
+            yield passed, replace(small, start=temperature, end=temperature)
+
+
+def first_temperature(space: Space, rows: Rows, labels: Codes) -> float:
+    """A temperature at which rows change classes freely, but not blindly."""
+    loss = losses(space, rows, labels)
+    lossy = loss[loss > 0]
+    return HOT * float(lossy.mean()) if len(lossy) else 0.0
+
+
+def losses(space: Space, rows: Rows, labels: Codes) -> FloatArray:
+    """The loss of every row."""
+    classes = classes_of(space, rows, labels, int(labels.max()) + 1)
+    return np.asarray(classes.loss[labels])

@@ -1,0 +1,55 @@
+"""A first partition: the tree's classes, with the rows left over absorbed or, as a last resort, merged."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polyveil.methods.search.absorb import absorb_all, merge_rest
+from polyveil.methods.search.classes import CLASS, classes_of, total_loss
+from polyveil.methods.search.extract import sift_rows
+from polyveil.methods.search.rounds import Round, improve
+from polyveil.methods.search.space import Codes, Rows, Space
+from polyveil.policy.hierarchy import IntArray
+
+LADDER = (5, 10, 20, 40)
+"""Least sizes of a class to take out of a pool, besides the one asked for: at tight thresholds larger classes leave
+fewer rows over. The steps do not depend on what is asked: whoever asks for less tries all that whoever asks for more
+does."""
+
+TRY_ALL = 100_000
+"""Up to this many rows all floors are tried."""
+MOVE_ONCE = Round(moves_per_row=0, rebuilds_per_class=0, passes=1)
+
+
+def floors_for(space: Space) -> IntArray:
+    """The least sizes to try."""
+    above = [step for step in LADDER if step > space.least] if space.width > 0 else []
+    return np.array([space.least, *above], dtype=np.int64)
+
+
+def sifted(space: Space, rows: Rows, floor: int) -> tuple[Codes, float]:
+    """Labels of classes of at least `floor` rows (absorbing and merging aside), and their total loss."""
+    order = np.arange(len(rows.tuple_of), dtype=np.int32)
+    labels = np.empty(len(order), dtype=np.int32)
+    found = sift_rows(space, rows, order, floor, 0.0, labels)
+    classes = classes_of(space, rows, labels, found + 1)
+    if absorb_all(space, rows, classes, order) > 0 and not merge_rest(space, rows, classes):
+        return np.zeros(len(order), dtype=np.int32), np.inf
+    return classes.member[:, CLASS].copy(), total_loss(classes)
+
+
+def best_start(space: Space, rows: Rows, rng: np.random.Generator) -> Codes:
+    """The labels of least loss among the floors, each after rows have moved once to where they cost least.
+
+    Large tables take a floor that does well everywhere instead of trying all.
+    """
+    if len(rows.tuple_of) > TRY_ALL:
+        return sifted(space, rows, max(space.least, LADDER[1]) if space.width > 0 else space.least)[0]
+    best, least = np.zeros(len(rows.tuple_of), dtype=np.int32), np.inf
+    for floor in floors_for(space):
+        labels, loss = sifted(space, rows, int(floor))
+        if loss < np.inf:
+            labels, loss = improve(space, rows, labels, MOVE_ONCE, np.array([floor]), rng)
+            if loss < least:
+                best, least = labels, loss
+    return best

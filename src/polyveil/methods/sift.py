@@ -1,0 +1,69 @@
+"""sift: classes from the leaves of a tree upwards, then improved by moving, exchanging and rebuilding.
+
+This package's own method.
+
+1. A tree over the quasi-identifiers, cut at the widest attribute down to rows that look alike, is walked from the
+   leaves up. Each node pools what its children left over and takes out the largest class that satisfies every model;
+   only what does not fit travels up. Near the leaves classes cost nothing.
+2. What is left at the root is absorbed row by row by the class it enlarges least, or merged if it must be.
+3. Classes are improved: rows move to other classes or change places, neighbouring classes are pooled and built anew, at
+   first also where loss rises a little, then only where it falls. Every step keeps every model in every class.
+
+- Guarantee: every model asked for, in every class. Rows are suppressed only where the whole table as one class breaks a
+  model, and no more than the policy allows.
+- Cost: O(d n log n) for the tree, and for the improvement an amount of work per row that `effort` sets: it grows in
+  proportion to the rows. About 2 microseconds times 10 (fast), 400 (balanced) or 4000 (thorough) per row on one core.
+- Loss is what is minimized, times the quasi-identifiers' weights where they have any.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from polyveil.methods.base import Method, Options, Partition, Task, partition_of
+from polyveil.methods.reachable import reachable_basis, with_suppressed
+from polyveil.methods.search.schedule import Effort, Tell, search
+from polyveil.methods.search.space import make_space
+from polyveil.methods.search.start import best_start, floors_for
+
+Seconds = Annotated[float, Field(gt=0, le=1_000_000)]
+
+
+class SiftOptions(Options):
+    """Options of `sift`."""
+
+    effort: Effort | Seconds = Field(
+        default="balanced",
+        description="how long to search: fast, balanced, thorough, or a number of seconds",
+    )
+
+
+class Sift(Method[SiftOptions]):
+    """Bottom-up extraction from a tree, then improvement by local search."""
+
+    name = "sift"
+    title = "sift: classes from the leaves of a tree up, improved by moving and rebuilding"
+    paper = "this package"
+    guarantee = "Every model asked for holds in every class; nothing is suppressed that need not be."
+    cost = "in proportion to the rows, by effort; fast: a few seconds for a million rows"
+    options_type = SiftOptions
+
+    def partition(self, task: Task) -> Partition:
+        basis = reachable_basis(task)
+        space, rows = make_space(basis.table, basis.judge)
+        labels = best_start(space, rows, task.rng)
+        floors = floors_for(space)
+        labels, _ = search(space, rows, labels, self.options.effort, floors, task.rng, telling(task))
+        return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
+
+
+def telling(task: Task) -> Tell:
+    """Progress with the loss so far."""
+
+    def tell(done: float, loss: float) -> None:
+        task.progress.advance(done, f"loss {loss:.4f}")
+
+    return tell
