@@ -1,4 +1,4 @@
-"""The nine-row tables of xiao2020 (Table 1) and han2013 (Table I), and how to code small tables for the bucket engine."""
+"""The nine-row tables of xiao2020 (Table 1) and han2013 (Table I), and how to code small tables for methods."""
 
 from __future__ import annotations
 

@@ -78,16 +78,16 @@ def test_every_group_keeps_its_demand_and_no_row_is_lost(
         return
     sizes = np.bincount(found.of_row[kept])
     assert sizes.min() >= k
-    statistics = from_classes(
-        found.of_row, {c.name: c.codes for c in table.sensitive}, attributes_of(table)
-    )
+    statistics = from_classes(found.of_row, {c.name: c.codes for c in table.sensitive}, attributes_of(table))
     for column in table.sensitive:
         per_level = LEVEL_NEED if levels else dict.fromkeys(LEVEL_NEED, 2)
         assert LevelDiversity(per_level, column.name).judge(statistics).holds
 
 
 @settings(max_examples=40)
-@given(cases, st.sampled_from(["mbf", "msdcf", "mmdcf"]), st.sampled_from(["random", "largest-capacity", "rarest-value"]))
+@given(
+    cases, st.sampled_from(["mbf", "msdcf", "mmdcf"]), st.sampled_from(["random", "largest-capacity", "rarest-value"])
+)
 def test_the_heaps_choose_what_the_scan_chooses(
     case: tuple[int, int, int, bool, int], priority: Any, ties: Any
 ) -> None:
@@ -256,7 +256,9 @@ class TestRefusals:
             self.release(XIAO_COLUMNS, privacy=privacy, method={"name": "mbf"})
 
     def test_more_suppression_than_allowed_says_how_much_was_needed(self) -> None:
-        policy = policy_of(HAN_COLUMNS, privacy={"l": 3, "suppression_limit": 0.5}, method={"name": "mbf", "restarts": 40})
+        policy = policy_of(
+            HAN_COLUMNS, privacy={"l": 3, "suppression_limit": 0.5}, method={"name": "mbf", "restarts": 40}
+        )
         with pytest.raises(Unsatisfiable, match=r"suppress \d of 9 rows, and .* allows 4"):
             polyveil.anonymize(HAN, policy, seed=1)
 

@@ -1,4 +1,4 @@
-"""The experiments of xiao2020 on Adult (Figs. 2 to 23): with security levels nothing is suppressed, without them most is."""
+"""The experiments of xiao2020 on Adult (Figs. 2 to 23): with levels nothing is suppressed, without them most is."""
 
 from __future__ import annotations
 

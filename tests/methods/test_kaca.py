@@ -54,9 +54,7 @@ def test_distortion_of_table_vi_by_hand() -> None:
 def test_the_tree_finds_the_class_the_scan_finds(seed: int, rows: int, k: int) -> None:
     table = random_table(seed, rows)
     judge = compile_constraints((KAnonymity(min(k, rows)),), {}, table.__class__(rows, table.quasi, ()))
-    by_tree, by_scan = (
-        merge_classes(table, judge, np.random.default_rng(seed), scan=scan) for scan in (False, True)
-    )
+    by_tree, by_scan = (merge_classes(table, judge, np.random.default_rng(seed), scan=scan) for scan in (False, True))
     assert by_tree.tolist() == by_scan.tolist()
     assert np.bincount(by_tree).min() >= min(k, rows)
 

@@ -26,7 +26,7 @@ from polyveil.methods.contingency import (
 
 class TestContingency:
     def test_a_table_worked_by_hand(self) -> None:
-        """f = [[.3, .1], [.1, .5]]: margins .4, .6; sum (f_ij - f_i f_j)^2 / (f_i f_j) = .14^2 (1/.16 + 2/.24 + 1/.36)."""
+        """f = [[.3, .1], [.1, .5]], margins .4 and .6: every f_ij is .14 off, over .16, .24, .24 and .36."""
         a = np.repeat([0, 0, 1, 1], [3, 1, 1, 5])
         b = np.repeat([0, 1, 0, 1], [3, 1, 1, 5])
         assert contingency(a, b) == pytest.approx(0.14**2 * (1 / 0.16 + 2 / 0.24 + 1 / 0.36))
@@ -138,9 +138,7 @@ class TestHan2013:
 
     def test_suppressed_values_have_the_group_id_na_and_their_row_stays(self) -> None:
         """Five of seven salaries are equal: one slice cannot place them, the other has all its values."""
-        frame = pl.DataFrame(
-            {"age": [20, 21, 22, 23, 24, 25, 26], "pay": list("xxxxxyz"), "illness": list("abcabcd")}
-        )
+        frame = pl.DataFrame({"age": [20, 21, 22, 23, 24, 25, 26], "pay": list("xxxxxyz"), "illness": list("abcabcd")})
         columns = {
             "age": {"role": "quasi", "type": "numeric"},
             "pay": {"role": "sensitive"},
@@ -191,8 +189,6 @@ def test_slices_that_cannot_be(slices: Any, expected: str) -> None:
     ],
 )
 def test_forms_that_do_not_fit(release: dict[str, Any], privacy: dict[str, Any], expected: str) -> None:
-    policy = policy_of(
-        HAN_COLUMNS, privacy=privacy, method={"name": "sloms", "slices": HAN_SLICES}, release=release
-    )
+    policy = policy_of(HAN_COLUMNS, privacy=privacy, method={"name": "sloms", "slices": HAN_SLICES}, release=release)
     with pytest.raises(PolicyError, match=expected):
         polyveil.anonymize(HAN, policy, seed=1)

@@ -86,10 +86,12 @@ def _some(size: int, selectivity: float, rng: np.random.Generator) -> BoolArray:
 def true_count(table: CodedTable, query: Query) -> int:
     """The rows that match in the original table."""
     matches = np.ones(table.rows, dtype=bool)
-    for column in (*table.quasi, *table.sensitive):
-        wanted = query.quasi.get(column.name, query.sensitive.get(column.name))
-        if wanted is not None:
-            matches &= wanted[column.codes]
+    for quasi in table.quasi:
+        if quasi.name in query.quasi:
+            matches &= query.quasi[quasi.name][quasi.codes]
+    for sensitive in table.sensitive:
+        if sensitive.name in query.sensitive:
+            matches &= query.sensitive[sensitive.name][sensitive.codes]
     return int(np.count_nonzero(matches))
 
 

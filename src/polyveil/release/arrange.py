@@ -38,7 +38,7 @@ def settle(policy: Policy, method: Method[Any]) -> Policy:
             Fault(
                 f"release.{key}",
                 "it is for anatomized and sliced releases",
-                f"Remove it, or use {method.name} with one",
+                "Remove it, or set release.form to one of them",
             )
             for key, given in (("generalize", release.generalize is not None), ("counts", release.counts))
             if given
