@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 import polars as pl
 from typer.testing import CliRunner
 
+import polyveil
 from polyveil.cli import app
 
 POLICY: dict[str, Any] = {
@@ -44,6 +46,12 @@ def patients(rows: int = 200, seed: int = 7) -> pl.DataFrame:
             "insured": rng.random(rows) < 0.5,
         }
     )
+
+
+@cache
+def made() -> polyveil.Release:
+    """The table's release, made once for all tests that only want to publish something."""
+    return polyveil.anonymize(patients(), POLICY, seed=1)
 
 
 @dataclass(frozen=True)

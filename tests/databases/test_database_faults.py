@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import polyveil
-from databases.clinic import POLICY, patients, polyveil_command
+from databases.clinic import POLICY, made, patients, polyveil_command
 from databases.servers import PASSWORD, USER, Database, Server
 from polyveil.errors import InputError
 from polyveil.policy import Policy
@@ -169,7 +169,7 @@ def test_rights_that_are_missing(server: Server, postgresql: Database, policy: P
     postgresql.run(
         "CREATE SCHEMA made_for_guest", f"GRANT USAGE, CREATE ON SCHEMA made_for_guest TO guest{server.port}"
     )
-    polyveil.anonymize(patients(), POLICY, out=f"{url}?schema=made_for_guest")
+    made().save(f"{url}?schema=made_for_guest")
     assert postgresql.run("SELECT count(*) FROM made_for_guest.table") == [(200,)]
     postgresql.run(f"DROP OWNED BY guest{server.port}", f"DROP ROLE guest{server.port}")
 
@@ -199,7 +199,7 @@ def test_a_duckdb_file_in_use_elsewhere(duckdb_file: Database) -> None:
         with pytest.raises(InputError, match=r"another program has the file open\. Close it there"):
             polyveil.read(duckdb_file.url, table="t")
         with pytest.raises(InputError, match=r"another program has the file open\. Close it there"):
-            polyveil.anonymize(patients(), POLICY, out=duckdb_file.release_url())
+            made().save(duckdb_file.release_url())
         other.communicate(b"\n")
     assert polyveil.read(duckdb_file.url, table="t").height == 1
 
@@ -211,7 +211,7 @@ def test_a_sqlite_file_in_use_elsewhere(sqlite: Database, monkeypatch: pytest.Mo
     with writer.cursor() as cursor:
         cursor.execute("DELETE FROM t")
     with pytest.raises(InputError, match=r"is locked\. Another program is writing"):
-        polyveil.anonymize(patients(), POLICY, out=sqlite.release_url())
+        made().save(sqlite.release_url())
     writer.close()
     assert sqlite.run("SELECT count(*) FROM t") == [(1,)]
 

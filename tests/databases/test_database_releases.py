@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import polyveil
-from databases.clinic import POLICY, patients, polyveil_command
+from databases.clinic import POLICY, made, patients, polyveil_command
 from databases.servers import Database
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.policy import Policy
@@ -23,8 +23,9 @@ from polyveil.verify import StoredRelease, verify
 from polyveil.verify.fingerprint import fingerprint
 
 
-def publish(database: Database, **options: Any) -> polyveil.Release:
-    return polyveil.anonymize(patients(), POLICY, out=database.release_url(), seed=1, **options)
+def publish(database: Database, *, overwrite: bool = False) -> polyveil.Release:
+    made().save(database.release_url(), overwrite=overwrite)
+    return made()
 
 
 def contents(database: Database, schema: str = "release_2026") -> dict[str, pl.DataFrame]:
@@ -100,7 +101,7 @@ def test_a_release_of_several_tables(database: Database, form: str) -> None:
 
 
 def test_a_release_in_memory_can_be_saved_into_a_database(database: Database) -> None:
-    release = polyveil.anonymize(patients(), POLICY)
+    release = made()
     release.save(database.release_url("kept"))
     assert verify(database.release_url("kept")).holds
     with pytest.raises(InputError, match="Name a new schema or use --overwrite"):
@@ -166,7 +167,7 @@ def test_a_reader_who_holds_the_older_release_is_not_waited_for_for_ever(
 def test_nothing_is_visible_before_it_is_verified(postgresql: Database) -> None:
     """Another connection looks while the verifier reads: the verifier sees the tables, the other nothing."""
     seen: list[tuple[set[str], list[tuple[Any, ...]]]] = []
-    release = polyveil.anonymize(patients(), POLICY)
+    release = made()
 
     def look(stored: StoredRelease) -> None:
         assert verify(stored).holds
@@ -178,7 +179,7 @@ def test_nothing_is_visible_before_it_is_verified(postgresql: Database) -> None:
 
 
 def test_a_release_that_does_not_pass_leaves_nothing_behind(database: Database) -> None:
-    release = polyveil.anonymize(patients(), POLICY)
+    release = made()
     worse = release.table.with_columns(age=pl.int_range(pl.len()).cast(pl.String))
     false_release = polyveil.Release({"table": worse}, release.manifest)
     with pytest.raises(VerificationFailed, match="did not pass its own verification"):
@@ -216,7 +217,7 @@ def test_a_statement_that_fails_in_the_middle_leaves_nothing_behind(postgresql: 
 
 @pytest.mark.parametrize("older", [False, True])
 def test_a_connection_that_is_cut_in_the_middle_leaves_nothing_behind(postgresql: Database, older: bool) -> None:
-    release = polyveil.anonymize(patients(), POLICY)
+    release = made()
     if older:
         release.save(postgresql.release_url())
     before = contents(postgresql)
@@ -304,7 +305,7 @@ def test_sqlite_schemas_are_prefixes_that_cannot_be_mistaken(sqlite: Database) -
         with pytest.raises(InputError, match="SQLite has no schemas"):
             polyveil.anonymize(patients(), POLICY, out=sqlite.release_url(schema))
     for schema in ("a", "a_b"):
-        polyveil.anonymize(patients(), POLICY, out=sqlite.release_url(schema))
+        made().save(sqlite.release_url(schema))
         assert verify(sqlite.release_url(schema)).holds
     assert sqlite.run("SELECT name FROM sqlite_master ORDER BY name") == [
         ("a__manifest",),
