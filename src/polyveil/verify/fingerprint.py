@@ -32,7 +32,8 @@ def _plain(frame: pl.DataFrame) -> pl.DataFrame:
     for name, dtype in frame.schema.items():
         column = pl.col(name)
         if dtype.is_float():
-            casts.append(column.cast(pl.Float64).fill_nan(None) + 0.0)  # -0.0 is 0.0
+            number = column.cast(pl.Float64).fill_nan(None)
+            casts.append(pl.when(number == 0).then(0.0).otherwise(number).alias(name))  # -0.0 is 0.0
         elif dtype == pl.Time:
             casts.append(column.cast(pl.Int64))
         elif isinstance(dtype, pl.Datetime):
