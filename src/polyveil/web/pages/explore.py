@@ -167,7 +167,6 @@ def _worst(views: Mapping[str, Any]) -> None:
 
 def _worst_row(each: Mapping[str, Any]) -> Markup:
     used = each["used"] or 0.0
-    near = "pv-used pv-near" if used > 0.98 else "pv-used"
     what = each["model"] + (f" of {each['attribute']}" if each["attribute"] else "")
     return tag(
         "tr",
@@ -176,7 +175,7 @@ def _worst_row(each: Mapping[str, Any]) -> Markup:
         tag("td", what),
         tag("td", "-" if each["value"] is None else f"{each['value']:.3f}", class_="num"),
         tag("td", f"{each['limit']:g}", class_="num"),
-        tag("td", tag("span", tag("span", style=f"width:{min(used, 1):.0%}"), class_=near), f" {used:.0%}"),
+        tag("td", tag("span", tag("span", style=f"width:{min(used, 1):.0%}"), class_="pv-used"), f" {used:.0%}"),
         tag("td", ", ".join(each["cells"]), class_="pv-hint"),
     )
 

@@ -31,6 +31,7 @@ class TreeEditor:
         small = sum(1 for _ in tree_edit.walk(forest)) <= PAGE
         self.unfolded: set[str] = earlier.unfolded if earlier else set(tree_edit.groups(forest) if small else ())
         self.dragged: str | None = None
+        self.items: dict[str, ui.element] = {}
         self.problem = ui.element("div")
         self.bar = row()
         self.box = ui.element("div").classes("pv-treebox")
@@ -43,6 +44,7 @@ class TreeEditor:
         """The tree as it is now."""
         rows = tree_edit.rows_below(self.forest, self.counts)
         self.box.clear()
+        self.items = {}
         with self.box:
             self._top(rows)
             with (
@@ -81,6 +83,7 @@ class TreeEditor:
         item.props(f"aria-selected={'true' if picked else 'false'}")
         item.props["aria-label"] = f"{label}, {rows[label]:,} rows"
         item.props["data-label"] = label
+        self.items[label] = item
         if node.is_group:
             unfolded = label in self.unfolded
             item.props(f"aria-expanded={'true' if unfolded else 'false'}")
@@ -165,13 +168,14 @@ class TreeEditor:
     # -- acting -----------------------------------------------------------------------------------------------------
 
     def _pick(self, label: str) -> None:
+        """Select or not. Only this node changes, so that quick clicks and the keyboard keep their place."""
         if label in self.picked:
             self.picked.remove(label)
+            self.items[label].classes(remove="pv-picked").props("aria-selected=false")
         else:
             self.picked.append(label)
+            self.items[label].classes(add="pv-picked").props("aria-selected=true")
         self._draw_bar()
-        self.draw()
-        self._focus(label)
 
     def _fold(self, label: str, unfold: bool | None = None) -> None:
         unfold = label not in self.unfolded if unfold is None else unfold

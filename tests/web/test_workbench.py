@@ -1,0 +1,309 @@
+"""The pages in a real browser: the whole job, and what happens when things go wrong."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytest.importorskip("nicegui", reason="the workbench needs the web extra")
+pytest.importorskip("playwright", reason="the pages are driven with playwright")
+
+from playwright.sync_api import Browser, Page, expect
+
+from polyveil.verify import verify
+from polyveil.verify.files import read_manifest
+from workbench_server import TOKEN, Server, browser, running
+
+TOWNS, ILLNESSES = ("Cork", "Derry", "Galway", "Lisbon"), ("flu", "HIV", "cold", "gout", "asthma")
+TABLE = "name,age,town,illness\n" + "\n".join(
+    f"P{i},{20 + i % 50},{TOWNS[i % 4]},{ILLNESSES[i % 5]}" for i in range(200)
+)
+HIERARCHY = b"Cork;Ireland;*\nDerry;Ireland;*\nGalway;Ireland;*\nLisbon;Portugal;*\n"
+WAIT = 60_000
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with running(tmp_path_factory.mktemp("workbench")) as server:
+        yield server
+        assert "P17" not in server.log, "a cell of the table is in the log"
+        assert "Traceback" not in server.log
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as found:
+        yield found
+
+
+@pytest.fixture
+def page(server: Server, chromium: Browser) -> Iterator[Page]:
+    """A fresh visitor with the address that `serve` printed. Nothing may be asked of another host."""
+    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
+    page = context.new_page()
+    page.set_default_timeout(WAIT)
+    asked: set[str] = set()
+    problems: list[str] = []
+    page.on("request", lambda request: asked.add(request.url))
+    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.goto(f"{server.url}/?token={TOKEN}")
+    yield page
+    context.close()
+    foreign = [
+        url for url in asked if not url.startswith((server.url, "data:", "blob:", f"ws://127.0.0.1:{server.port}"))
+    ]
+    assert foreign == []
+    assert problems == []
+    # The token leaves the address at once, and no cell ever stands in one.
+    assert [url for url in asked if "Lisbon" in url or "HIV" in url] == []
+
+
+def give(page: Page, server: Server, content: str | bytes = TABLE, name: str = "people.csv") -> None:
+    page.goto(f"{server.url}/")
+    data = content.encode() if isinstance(content, str) else content
+    page.get_by_label("Choose a table to upload").set_input_files(
+        files=[{"name": name, "mimeType": "text/csv", "buffer": data}]
+    )
+
+
+def upload(page: Page, server: Server) -> str:
+    """Upload the table and choose the roles; returns its id."""
+    give(page, server)
+    page.wait_for_url(re.compile(r"table="))
+    expect(page.get_by_role("heading", name="people.csv")).to_be_visible()
+    found = re.search(r"table=(\w+)", page.url)
+    assert found
+    page.goto(f"{server.url}/columns/{found[1]}")
+    choose_role(page, "illness", "Sensitive")
+    return found[1]
+
+
+def choose_role(page: Page, column: str, role: str) -> None:
+    button = page.get_by_role("radiogroup", name=f"Role of {column}").get_by_role("radio", name=role, exact=True)
+    button.click()
+    expect(button).to_have_attribute("aria-checked", "true")
+
+
+def set_number(page: Page, label: str, value: str) -> None:
+    field = page.get_by_label(f"{label}, as a number")
+    field.fill(value)
+    field.press("Tab")
+    page.wait_for_timeout(600)
+
+
+def ask(page: Page, server: Server, table: str, **thresholds: str) -> None:
+    titles = {"k": "Hide in a crowd", "t": "Stay close to the whole table", "l": "Several values in every class"}
+    page.goto(f"{server.url}/privacy/{table}")
+    for key, value in thresholds.items():
+        switch = page.get_by_role("switch", name=f"Ask for {titles[key]}")
+        expect(switch).to_be_visible()
+        if switch.get_attribute("aria-checked") != "true":
+            switch.click()
+        set_number(page, titles[key], value)
+
+
+def start(page: Page, server: Server, table: str, name: str) -> Any:
+    """Start a run; returns its card."""
+    page.goto(f"{server.url}/run/{table}")
+    page.get_by_label("Name of the run").fill(name)
+    page.get_by_role("button", name="Start the run").click()
+    card = page.locator(".pv-run").filter(has=page.get_by_role("heading", name=name, exact=True))
+    expect(card).to_be_visible()
+    return card
+
+
+def ended(card: Any) -> str:
+    status = card.locator(".pv-tag")
+    expect(status).to_have_text(re.compile("done|failed|crashed|cancelled|interrupted"), timeout=WAIT)
+    for alert in card.get_by_role("alert").all():
+        print(alert.inner_text())  # pytest shows it where the run ended otherwise than expected
+    return str(status.inner_text())
+
+
+def release_of(page: Page, server: Server, table: str, run: str, folder: Path) -> Path:
+    """Download a run's bundle from Take home and unpack it."""
+    page.goto(f"{server.url}/run/{table}")
+    card = page.locator(".pv-run").filter(has=page.get_by_role("heading", name=run, exact=True))
+    card.get_by_role("link", name="Take home").click()
+    with page.expect_download() as download:
+        page.get_by_role("link", name="Download release.zip").click()
+    packed = folder / f"{run}.zip"
+    download.value.save_as(packed)
+    zipfile.ZipFile(packed).extractall(folder / run)
+    return folder / run / "release"
+
+
+def test_the_whole_job_from_upload_to_a_bundle_that_verifies(page: Page, server: Server, tmp_path: Path) -> None:
+    table = upload(page, server)
+    ask(page, server, table, k="4", t="0.3")
+    assert ended(start(page, server, table, "first")) == "done"
+    bundle = release_of(page, server, table, "first", tmp_path)
+    assert verify(bundle).holds
+    manifest = read_manifest(bundle)
+    assert manifest["privacy"]["k"] >= 4
+    assert manifest["privacy"]["t"]["illness"] <= 0.3
+    assert "name" not in manifest["policy"]["columns"]
+    assert (bundle / "report.html").is_file()
+    # What was taken home can be looked at again.
+    page.goto(f"{server.url}/")
+    page.get_by_label("Choose a release bundle").set_input_files(tmp_path / "first.zip")
+    expect(page.get_by_text("The release verifies")).to_be_visible()
+    expect(page.get_by_role("heading", name="Class sizes")).to_be_visible()
+
+
+def test_explore_marks_the_class_of_a_row_on_both_sides(page: Page, server: Server) -> None:
+    table = upload(page, server)
+    ask(page, server, table, k="4", t="0.4")
+    card = start(page, server, table, "seen")
+    assert ended(card) == "done"
+    card.get_by_role("link", name="Explore").click()
+    original = page.get_by_role("region", name="Rows of the original by class")
+    released = page.get_by_role("region", name="Rows of the release by class")
+    first = original.locator(".ag-row[row-index='0'] .ag-cell").nth(1)
+    first.click()
+    expect(page.get_by_text("Class 1", exact=True)).to_be_visible()
+    for side in (original, released):
+        expect(side.locator(".pv-chosen").first).to_be_visible()
+    page.get_by_role("switch", name="Show this class alone").click()
+    expect(released.locator(".ag-row:not(.pv-chosen)")).to_have_count(0)
+    for heading in ("Class sizes", "Distance of each class", "The worst classes", "Before and after"):
+        expect(page.get_by_role("heading", name=heading)).to_be_visible()
+    page.get_by_role("button", name="Attack this release").click()
+    expect(page.get_by_text("No promise was broken.")).to_be_visible(timeout=2 * WAIT)
+
+
+def test_a_hierarchy_edit_changes_the_outcome(page: Page, server: Server, tmp_path: Path) -> None:
+    table = upload(page, server)
+    ask(page, server, table, k="20", t="1")
+    assert ended(start(page, server, table, "before")) == "done"
+    page.goto(f"{server.url}/columns/{table}")
+    page.get_by_role("link", name="Hierarchy of town").click()
+    page.get_by_role("combobox", name="How values become coarser").click()
+    page.get_by_role("option", name="A tree of groups").click()
+    tree = page.get_by_role("tree")
+    for value in ("Cork", "Derry"):
+        item = tree.get_by_role("treeitem", name=re.compile(f"^{value},"))
+        item.click()
+        expect(item).to_have_attribute("aria-selected", "true")
+    page.get_by_label("Name of the group").fill("Ireland")
+    page.get_by_role("button", name="Group", exact=True).click()
+    ireland = tree.get_by_role("treeitem", name=re.compile("^Ireland, 100 rows"))
+    expect(ireland).to_be_visible()
+    tree.get_by_role("treeitem", name=re.compile("^Galway,")).drag_to(ireland)
+    expect(tree.get_by_role("treeitem", name=re.compile("^Ireland, 150 rows"))).to_be_visible()
+    expect(page.locator(".pv-level").filter(has_text="Level 1")).to_contain_text("Ireland")
+    assert ended(start(page, server, table, "after")) == "done"
+    cells = {}
+    for run in ("before", "after"):
+        bundle = release_of(page, server, table, run, tmp_path)
+        assert verify(bundle).holds
+        cells[run] = (bundle / "manifest.json").read_text()
+    assert "Ireland" in cells["after"]
+    assert "Ireland" not in cells["before"]
+    losses = [read_manifest(tmp_path / run / "release")["loss"]["information_loss"] for run in ("before", "after")]
+    assert losses[0] != losses[1]
+
+
+def test_a_run_is_cancelled_and_a_reload_in_the_middle_loses_nothing(page: Page, server: Server) -> None:
+    page.get_by_role("button", name="Open the example census").click()
+    page.wait_for_url(re.compile(r"table="))
+    found = re.search(r"table=(\w+)", page.url)
+    assert found
+    page.goto(f"{server.url}/run/{found[1]}")
+    page.get_by_role("combobox", name="Method").click()
+    page.get_by_role("option", name=re.compile("^pca")).click()
+    card = start(page, server, found[1], "long")
+    expect(card.get_by_role("progressbar")).to_be_visible()
+    page.reload()
+    card = page.locator(".pv-run").filter(has=page.get_by_role("heading", name="long", exact=True))
+    expect(card.get_by_role("progressbar")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Method")).to_have_value(re.compile("^pca"))
+    card.get_by_role("button", name="Cancel").click()
+    assert ended(card) == "cancelled"
+
+
+def test_a_broken_file_shows_its_error_where_it_was_given(page: Page, server: Server) -> None:
+    give(page, server, b"age,town\n1,Cork\n2\n3,Derry,too,many\n", "broken.csv")
+    expect(page.get_by_role("alert")).to_contain_text("line")
+    give(page, server, b"PK", "people.zip")
+    expect(page.get_by_role("alert")).to_contain_text("people.zip was not taken")
+    table = upload(page, server)
+    page.get_by_role("link", name="Hierarchy of town").click()
+    page.get_by_label("Choose a hierarchy file").set_input_files(
+        files=[{"name": "town.csv", "mimeType": "text/csv", "buffer": b"Cork;Ireland;*\nCork;Iberia;*\n"}]
+    )
+    zone = page.locator(".pv-drop").filter(has=page.get_by_label("Choose a hierarchy file"))
+    expect(zone.get_by_role("alert")).to_contain_text("line 2")
+    page.goto(f"{server.url}/columns/{table}")
+    page.get_by_label("Choose a policy file").set_input_files(
+        files=[{"name": "p.yaml", "mimeType": "text/yaml", "buffer": b"columns:\n  age: {role: quasy}\n"}]
+    )
+    zone = page.locator(".pv-drop").filter(has=page.get_by_label("Choose a policy file"))
+    expect(zone.get_by_role("alert")).to_contain_text("line 2")
+
+
+def test_a_policy_that_cannot_be_reached_is_explained(page: Page, server: Server) -> None:
+    table = upload(page, server)
+    policy = "columns:\n  name: {role: identifier}\n  age: {role: quasi, type: numeric}\n  town: {role: quasi}\n"
+    policy += "  illness: {role: sensitive, l: 6}\nprivacy: {k: 2}\n"
+    page.get_by_label("Choose a policy file").set_input_files(
+        files=[{"name": "p.yaml", "mimeType": "text/yaml", "buffer": policy.encode()}]
+    )
+    expect(page.get_by_role("radiogroup", name="Role of town").get_by_role("radio", name="Quasi")).to_have_attribute(
+        "aria-checked", "true"
+    )
+    card = start(page, server, table, "too much")
+    assert ended(card) == "failed"
+    expect(card.get_by_role("alert")).to_contain_text("This policy cannot be reached")
+    expect(card.get_by_role("alert")).to_contain_text("Nearest reachable")
+
+
+def test_sliders_end_where_the_table_does(page: Page, server: Server) -> None:
+    table = upload(page, server)
+    ask(page, server, table, l="2")
+    slider = page.get_by_role("slider", name="Several values in every class")
+    # Five illnesses, equally common: no l above 5 can be kept.
+    expect(slider).to_have_attribute("aria-valuemax", "5")
+    slider.focus()
+    slider.press("ArrowRight")
+    expect(page.get_by_text("No sensitive value makes up more than 1/3 of any class.")).to_be_visible()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (820, "light")])
+def test_every_view_is_readable_for_everybody(server: Server, chromium: Browser, width: int, scheme: Any) -> None:
+    """Labels, roles and contrast as axe-core checks them, and nothing wider than the window."""
+    axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed").Axe()
+    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.set_default_timeout(WAIT)
+    page.goto(f"{server.url}/?token={TOKEN}")
+    table = upload(page, server)
+    ask(page, server, table, k="4", t="0.4")
+    assert ended(start(page, server, table, "looked at")) == "done"
+    page.goto(f"{server.url}/columns/{table}/2")
+    page.get_by_label("Choose a hierarchy file").set_input_files(
+        files=[{"name": "town.csv", "mimeType": "text/csv", "buffer": HIERARCHY}]
+    )
+    expect(page.get_by_role("treeitem", name="Ireland, 150 rows")).to_be_visible()
+    found: list[str] = []
+    views = {"/": "Try an example", f"/?table={table}": "Fetched as you scroll", f"/columns/{table}": "of the people",
+             f"/columns/{table}/2": "Level by level", f"/privacy/{table}": "Hide in a crowd",
+             f"/run/{table}": "looked at", f"/explore/{table}": "Before and after",
+             f"/take-home/{table}": "Release bundle"}  # fmt: skip
+    for address, words in views.items():
+        page.goto(f"{server.url}{address}")
+        expect(page.get_by_text(words).first).to_be_visible()
+        page.wait_for_timeout(700)
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            found.append(f"{address} is wider than {width}")
+        results = axe.run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
+        for violation in results.response["violations"]:
+            places = [node["target"] for node in violation["nodes"][:3]]
+            found.append(f"{address}: {violation['id']} {places}")
+    context.close()
+    assert found == []
