@@ -98,9 +98,11 @@ def compare(
     return comparison
 
 
-def _order(outcome: Outcome) -> tuple[bool, str, float, float, str]:
+def _order(outcome: Outcome) -> tuple[bool, str, float, str, float, float]:
+    """Releases by form and loss, then the others; equals in the order of method, k and t."""
+    case = outcome.case
     loss = outcome.normalized_loss if outcome.done else 0.0
-    return (not outcome.done, outcome.form, loss, outcome.seconds, outcome.case.title)
+    return (not outcome.done, outcome.form, loss, case.method, case.k or 0, case.t or 0.0)
 
 
 class _Shown:

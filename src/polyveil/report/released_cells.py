@@ -74,7 +74,7 @@ def spread_of(cells: pl.Series, about: Mapping[str, Any]) -> Spread | None:
         return None
     read: Callable[[str], float] = float if about["kind"] == "numeric" else _day
     low, high, rows, unknown = [], [], [], 0
-    for cell, count in cells.cast(pl.String).value_counts().iter_rows():
+    for cell, count in cells.cast(pl.String).value_counts().sort(pl.all()).iter_rows():
         if cell is None or cell == "*":
             unknown += count
             continue
