@@ -275,6 +275,18 @@ class TestRefusals:
         with pytest.raises(PolicyError, match=r"columns.physician.t.*t-closeness"):
             self.release(XIAO_COLUMNS, privacy={"l": 2, "t": 0.4}, method={"name": "mbf"})
 
+    @pytest.mark.parametrize("form", ["anatomized", "generalized"])
+    def test_a_table_without_sensitive_columns(self, form: str) -> None:
+        columns = {name: {"role": "quasi"} for name in XIAO.columns}
+        with pytest.raises(PolicyError, match="no column is sensitive"):
+            self.release(columns, privacy={"k": 2}, method={"name": "mbf"}, release={"form": form})
+
+    def test_an_l_that_one_level_can_never_reach_costs_only_the_rows_of_that_level(self) -> None:
+        privacy = {"l": {0: 1, 1: 2, 2: 10**12}, "suppression_limit": 0.3}
+        release = self.release(XIAO_COLUMNS, privacy=privacy, method={"name": "mbf-mslf", "restarts": 50})
+        assert release.manifest["suppressed"] == 2, "Cancer and HIV"
+        assert release.verify().holds
+
     def test_an_unknown_option(self) -> None:
         with pytest.raises(PolicyError, match=r"ties"):
             self.release(XIAO_COLUMNS, privacy={"l": 2}, method={"name": "mbf", "ties": "alphabetical"})

@@ -47,6 +47,9 @@ class Demand:
 
 def demand_of(task: Task) -> Demand:
     """Gather the demands of all models; raises PolicyError where one is not about the shares of values."""
+    if not task.table.sensitive:
+        rule = "buckets spread sensitive values, and no column is sensitive"
+        raise PolicyError([Fault("columns", rule, "Give a column the role sensitive, or use another method")])
     need = {column.name: np.ones(column.domain.size) for column in task.table.sensitive}
     least = 1
     unfit: list[Fault] = []

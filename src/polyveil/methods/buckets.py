@@ -188,7 +188,7 @@ class Engine:
         self.need: FloatArray = np.concatenate([demand.need[c.name] for c in columns]).astype(np.float64)
         whole = np.concatenate([c.counts for c in columns])
         self.rarity = np.ascontiguousarray(whole[self.values].min(axis=1), dtype=np.int64)
-        self.rank, self.size_of_rank = _ranks(self.need[self.values].max(axis=1), demand.least)
+        self.rank, self.size_of_rank = _ranks(self.need[self.values].max(axis=1), demand.least, table.rows)
         self.spec, self.quasi = quasi_spec(table), code_matrix(table)
 
     def run(self, rng: np.random.Generator, attempt: int, progress: Progress | None) -> Grouping:
@@ -283,10 +283,10 @@ class Engine:
         )
 
 
-def _ranks(need: FloatArray, least: int) -> tuple[IntArray, IntArray]:
-    """Buckets ordered by the l they need, and the number of rows of a group of each rank."""
+def _ranks(need: FloatArray, least: int, rows: int) -> tuple[IntArray, IntArray]:
+    """Buckets ordered by the l they need, and the rows of a group of each rank (rows + 1: never to be had)."""
     levels, rank = np.unique(need, return_inverse=True)
-    sizes = np.maximum(np.ceil(levels - 1e-9).astype(np.int64), least)
+    sizes = np.maximum(np.minimum(np.ceil(levels - 1e-9), rows + 1).astype(np.int64), least)
     return rank.astype(np.int64), sizes
 
 

@@ -55,6 +55,9 @@ def settle(policy: Policy, method: Method[Any]) -> Policy:
 def _linked_faults(policy: Policy, method: Method[Any], form: str, generalize: str) -> list[Fault]:
     faults = []
     slices_only = method.forms == ("sliced",)
+    if not policy.having("sensitive"):
+        rule = f"the {form} form publishes sensitive columns in tables of their own, and no column is sensitive"
+        faults.append(Fault("release.form", rule, "Give a column the role sensitive, or use form: generalized"))
     if generalize == "kaca" and policy.privacy.k is None:
         faults.append(Fault("release.generalize", "kaca makes k rows alike, and no k is given", "Give privacy.k"))
     if slices_only and generalize == "range":
