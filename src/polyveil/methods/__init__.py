@@ -13,6 +13,7 @@ from polyveil.policy.schema import MethodChoice
 
 METHODS: dict[str, str] = {
     "sift": "polyveil.methods.sift:Sift",
+    "auto": "polyveil.methods.auto:Auto",
     "mondrian": "polyveil.methods.mondrian:Mondrian",
     "fcm": "polyveil.methods.fcm:Fcm",
     "pca": "polyveil.methods.pca:Pca",

@@ -61,7 +61,12 @@ def reachable_basis(task: Task) -> Basis:
     left = _shed(judge, places, tuples.counts.copy(), task.suppressible)
     if whole_violation(judge, places, left) > 0.0:
         raise unreachable(task)
-    kept = _rows_left(tuples.of_row, left, task.rng)
+    return basis_without(task, _rows_left(tuples.of_row, left, task.rng))
+
+
+def basis_without(task: Task, kept: IntArray) -> Basis:
+    """The rows kept where others are suppressed: closeness to the input and to the rows kept must both hold."""
+    table = task.table
     smaller = table.take(kept)
     # Combinations of columns are compared with those of the released rows only, single columns with both.
     names = {column.name for column in table.sensitive}

@@ -24,7 +24,7 @@ from polyveil.policy.hierarchy import IntArray
 
 PART_ROWS = 32_768
 """Rows of a part, about."""
-ORDERS = 4
+ORDERS = 8
 ORDER_JITTER = 0.7
 REACH = 300.0
 CORES = 2

@@ -21,8 +21,9 @@ from polyveil.policy.hierarchy import FloatArray, IntArray
 
 Effort = Literal["fast", "balanced", "thorough"]
 
-HOT, COOLED = 0.4, 0.02
-"""The first temperature as a share of the mean loss of rows with loss, and the last as a share of the first."""
+HOT, COOLED = 0.7, 0.02
+"""The first temperature as a share of the mean loss of rows with loss, at which rows change classes freely but not
+blindly, and the last as a share of the first."""
 SETTLE = Round(moves_per_row=2.0, rebuilds_per_class=0.5, passes=2)
 """A round that only ever lowers the loss."""
 
@@ -54,15 +55,20 @@ def search(
     floors: IntArray,
     rng: np.random.Generator,
     tell: Tell,
+    heat: bool = True,
 ) -> tuple[Codes, float]:
-    """Improve classes as much as the effort allows: the best labels found and their total loss."""
+    """Improve classes as much as the effort allows: the best labels found and their total loss.
+
+    Without `heat` no step raises the loss, and what a method arranged is changed only where that pays at once.
+    """
     began = time.monotonic()
     deadline = began + effort if isinstance(effort, (int, float)) else math.inf
     n = len(labels)
-    loss = float(losses(space, rows, labels).sum())
-    best, least = labels, loss
-    tell(0.0, loss / n)
-    for done, plan in rounds(effort, began, first_temperature(space, rows, labels)):
+    by_row = losses(space, rows, labels)
+    best, least = labels, float(by_row.sum())
+    tell(0.0, least / n)
+    hot = HOT * float(by_row[by_row > 0].mean()) if heat and least > 0.0 else 0.0
+    for done, plan in rounds(effort, began, hot):
         labels, loss = improve(space, rows, labels, plan, floors, rng, deadline)
         if loss < least:
             best, least = labels, loss
@@ -101,13 +107,6 @@ def timed_rounds(seconds: float, began: float, hot: float) -> Iterator[tuple[flo
         else:
             temperature = hot * COOLED**warmth
             yield passed, replace(small, start=temperature, end=temperature)
-
-
-def first_temperature(space: Space, rows: Rows, labels: Codes) -> float:
-    """A temperature at which rows change classes freely, but not blindly."""
-    loss = losses(space, rows, labels)
-    lossy = loss[loss > 0]
-    return HOT * float(lossy.mean()) if len(lossy) else 0.0
 
 
 def losses(space: Space, rows: Rows, labels: Codes) -> FloatArray:

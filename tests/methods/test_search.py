@@ -1,0 +1,211 @@
+"""The steps of the search against plain recounts: costs of boxes, the judge, classes under change, extraction."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from polyveil.measure import measure_loss
+from polyveil.methods.boxes import SET
+from polyveil.methods.judge import compile_constraints, holds
+from polyveil.methods.search.absorb import absorb_all, merge_rest
+from polyveil.methods.search.classes import CLASS, USED, Classes, box_without, classes_of, total_loss
+from polyveil.methods.search.divide import divide_rows
+from polyveil.methods.search.extract import pressure, sift_rows, take_out
+from polyveil.methods.search.moves import anneal, best_moves, make_orders, make_scratch
+from polyveil.methods.search.rebuild import rebuild
+from polyveil.methods.search.rounds import Round, cut_into_parts, improve, set_seed
+from polyveil.methods.search.space import KIND, Rows, Space, cell_loss, keeps, make_space
+from polyveil.methods.search.tree import grow_tree
+from polyveil.models import AlphaAnonymity, KAnonymity, Model, TCloseness, attributes_of
+from polyveil.table.coded import CodedTable
+from tables import random_table
+
+seeds = st.integers(0, 10_000)
+
+
+def space_of(table: CodedTable, k: int = 3, t: float | None = 0.4) -> tuple[Space, Rows]:
+    models: list[Model] = [KAnonymity(k)]
+    if t is not None:
+        models += [TCloseness(t, column.name) for column in table.sensitive]
+    return make_space(table, compile_constraints(models, attributes_of(table), table))
+
+
+def recounted(table: CodedTable, space: Space, rows: Rows, classes: Classes) -> None:
+    """All statistics of the classes are what counting anew gives, and every class holds."""
+    labels = classes.member[:, CLASS]
+    fresh = classes_of(space, rows, labels.copy(), len(classes.size))
+    for c in range(classes.spare[USED]):
+        assert classes.size[c] == fresh.size[c]
+        if classes.size[c] > 0:
+            assert classes.loss[c] == pytest.approx(fresh.loss[c], abs=1e-12)
+            assert (classes.hist[c] == fresh.hist[c]).all()
+            assert keeps(space, classes.hist, c, classes.size[c])
+    _, numbered = np.unique(labels, return_inverse=True)
+    assert total_loss(classes) / table.rows == pytest.approx(measure_loss(table, numbered).information_loss)
+
+
+def built(table: CodedTable, k: int = 3, t: float | None = 0.4) -> tuple[Space, Rows, Classes]:
+    space, rows = space_of(table, k, t)
+    order, labels = np.arange(table.rows, dtype=np.int32), np.empty(table.rows, dtype=np.int32)
+    found = sift_rows(space, rows, order, k, 0.0, labels)
+    classes = classes_of(space, rows, labels, 2 * found + 20)
+    if absorb_all(space, rows, classes, order) > 0:
+        assert merge_rest(space, rows, classes)
+    return space, rows, classes
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds)
+def test_a_range_costs_what_its_domain_says(seed: int) -> None:
+    table = random_table(seed, rows=5)
+    space, _ = space_of(table, t=None)
+    for a, column in enumerate(table.quasi):
+        if space.shape[a, KIND] == SET:
+            continue
+        for low in range(column.domain.size):
+            for high in range(low, column.domain.size):
+                assert cell_loss(space, a, low, high) == pytest.approx(float(column.domain.loss(low, high)))
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds, st.floats(0.05, 0.6))
+def test_the_search_judges_as_the_judge_does(seed: int, t: float) -> None:
+    table = random_table(seed)
+    name = table.sensitive[0].name
+    models = [KAnonymity(3), AlphaAnonymity(0.5, name), *(TCloseness(t, c.name) for c in table.sensitive)]
+    judge = compile_constraints(models, attributes_of(table), table)
+    space, rows = make_space(table, judge)
+    rng = np.random.default_rng(seed)
+    for n in (1, 3, 10, 30):
+        hist = np.zeros((1, judge.width), dtype=np.int64)
+        for r in rng.choice(table.rows, n, replace=False):
+            hist[0, space.places[rows.tuple_of[r]]] += 1
+        assert keeps(space, hist, 0, n) == holds(judge, hist[0], n)
+
+
+@settings(max_examples=15, deadline=None)
+@given(seeds, st.sampled_from([0.0, 0.7]))
+def test_the_tree_ends_in_rows_that_look_alike(seed: int, jitter: float) -> None:
+    table = random_table(seed)
+    space, rows = space_of(table)
+    order = np.arange(table.rows, dtype=np.int32)
+    tree = grow_tree(space, rows.codes, order, jitter)
+    assert sorted(order) == list(range(table.rows))
+    for node in range(len(tree.begin)):
+        children = np.flatnonzero(tree.parent == node)
+        inside = rows.codes[order[tree.begin[node] : tree.end[node]]]
+        assert (tree.is_leaf[node] == 1) == (len(np.unique(inside, axis=0)) == 1) == (len(children) == 0)
+        if len(children):
+            assert tree.begin[children[0]] == tree.begin[node]
+            assert tree.end[children[-1]] == tree.end[node]
+            assert (tree.begin[children[1:]] == tree.end[children[:-1]]).all()
+
+
+def plain_take_out(space: Space, rows: Rows, pool: list[int], floor: int) -> int:
+    """The size of the largest class found by taking away, again and again, the tuple that presses hardest."""
+    left = Counter(int(rows.tuple_of[r]) for r in pool)
+    first_seen = list(left)
+    while (n := sum(left.values())) >= floor:
+        hist = np.zeros((1, space.width), dtype=np.int64)
+        for s, count in left.items():
+            hist[0, space.places[s]] += count
+        if keeps(space, hist, 0, n):
+            return n
+        push = np.empty(space.width)
+        pressure(space, hist, 0, n, push)
+        scores = [push[space.places[s]].sum() if left[s] else -np.inf for s in first_seen]
+        left[first_seen[int(np.argmax(scores))]] -= 1
+    return 0
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds, st.floats(0.1, 0.6), st.integers(2, 12))
+def test_extraction_takes_away_what_presses_hardest(seed: int, t: float, floor: int) -> None:
+    table = random_table(seed, rows=50)
+    space, rows = space_of(table, 2, t)
+    pool = np.random.default_rng(seed).choice(table.rows, 30, replace=False).astype(np.int32)
+    kept = np.empty(len(pool), dtype=np.int32)
+    spare = np.zeros(space.places.shape[0], dtype=np.int32)
+    size = take_out(space, rows.tuple_of, pool, floor, spare, kept)
+    assert size == plain_take_out(space, rows, list(pool), floor)
+    assert not spare.any()
+    if size:
+        assert kept.sum() == size
+        hist = np.zeros((1, space.width), dtype=np.int64)
+        for r in pool[kept == 1]:
+            hist[0, space.places[rows.tuple_of[r]]] += 1
+        assert keeps(space, hist, 0, size)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_a_box_without_a_row_is_the_box_of_the_others(seed: int) -> None:
+    table = random_table(seed, rows=40)
+    space, rows = space_of(table, 1, None)
+    labels = np.random.default_rng(seed).integers(0, 6, table.rows).astype(np.int32)
+    classes = classes_of(space, rows, labels, 6)
+    scratch = make_scratch(space)
+    for r in range(table.rows):
+        others = labels.copy()
+        others[r] = -1
+        expected = classes_of(space, rows, others, 6).loss[labels[r]]
+        if (labels == labels[r]).sum() > 1:
+            found = box_without(space, rows, classes, r, scratch.box, scratch.words, 0)
+            assert found == pytest.approx(expected, abs=1e-12)
+
+
+@settings(max_examples=10, deadline=None)
+@given(seeds, st.sampled_from([None, 0.5, 0.3]), st.sampled_from([0.0, 0.5]))
+def test_every_change_keeps_statistics_models_and_rows(seed: int, t: float | None, temperature: float) -> None:
+    table = random_table(seed, rows=150)
+    space, rows, classes = built(table, 3, t)
+    recounted(table, space, rows, classes)
+    set_seed(seed)
+    orders = make_orders(space, rows, 2, 0.7)
+    before = total_loss(classes)
+    fell = anneal(space, rows, classes, orders, 2000, temperature, temperature, 20.0)
+    recounted(table, space, rows, classes)
+    fell += rebuild(space, rows, classes, orders, 60, temperature, 20.0, 60, 3, np.array([3, 5]))
+    recounted(table, space, rows, classes)
+    fell += best_moves(space, rows, classes)
+    recounted(table, space, rows, classes)
+    assert before - total_loss(classes) == pytest.approx(fell, abs=1e-6)
+    if temperature == 0.0:
+        assert fell >= 0
+
+
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_division_keeps_every_row_and_every_model(seed: int) -> None:
+    table = random_table(seed, rows=80)
+    space, rows = space_of(table, 3, 0.4)
+    members, labels = np.arange(table.rows, dtype=np.int32), np.empty(table.rows, dtype=np.int32)
+    set_seed(seed)
+    found = divide_rows(space, rows, members, 4, 0.5, labels)
+    assert sorted(members) == list(range(table.rows))
+    by_row = np.empty(table.rows, dtype=np.int32)
+    by_row[members] = labels
+    recounted(table, space, rows, classes_of(space, rows, by_row, found))
+
+
+def test_parts_keep_classes_whole_and_rounds_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyveil.methods.search.rounds.PART_ROWS", 100)
+    table = random_table(1, rows=400)
+    space, rows, classes = built(table)
+    _, labels = np.unique(classes.member[:, CLASS], return_inverse=True)
+    labels = labels.astype(np.int32)
+    parts = cut_into_parts(space, rows, labels, np.random.default_rng(0))
+    assert len(parts) > 1
+    assert sorted(np.concatenate(parts)) == list(range(table.rows))
+    assert all(set(labels[one]).isdisjoint(labels[two]) for one in parts for two in parts if one is not two)
+    plan = Round(moves_per_row=5, rebuilds_per_class=1, passes=1)
+    once = improve(space, rows, labels, plan, np.array([3]), np.random.default_rng(5))
+    again = improve(space, rows, labels, plan, np.array([3]), np.random.default_rng(5))
+    assert (once[0] == again[0]).all()
+    assert once[1] <= total_loss(classes) + 1e-9
+    recounted(table, space, rows, classes_of(space, rows, once[0], int(once[0].max()) + 1))
