@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from polyveil.methods.bucket_demand import Demand
-from polyveil.methods.buckets import PRIORITIES, BucketOptions, bucketize
+from polyveil.methods.bucket_engine import PRIORITIES, BucketOptions, bucketize
 from polyveil.policy.hierarchy import flat
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import TreeDomain

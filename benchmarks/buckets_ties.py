@@ -20,7 +20,7 @@ from polyveil.measure.additional_loss import additional_information_loss
 from polyveil.measure.queries import query_error, random_queries
 from polyveil.methods.base import Partition, Slice, Task, partition_of
 from polyveil.methods.bucket_demand import demand_of
-from polyveil.methods.buckets import TIES, BucketOptions, bucketize
+from polyveil.methods.bucket_engine import TIES, BucketOptions, bucketize
 from polyveil.models import attributes_of, models_for
 from polyveil.models.linked import from_groups
 from polyveil.policy import Policy

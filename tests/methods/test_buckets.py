@@ -16,8 +16,8 @@ from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
 from polyveil.methods import method_class
 from polyveil.methods.bucket_demand import Demand, demand_of, largest_l, reachable_rows
+from polyveil.methods.bucket_engine import TIES, BucketOptions, bucketize
 from polyveil.methods.bucket_residual import add, empty_counts, slot_of
-from polyveil.methods.buckets import TIES, BucketOptions, bucketize
 from polyveil.models import (
     EntropyDiversity,
     FrequencyDiversity,

@@ -26,7 +26,8 @@ from pydantic import Field, field_validator
 from polyveil.errors import Fault, PolicyError
 from polyveil.methods.base import Method, Partition, Slice, Task
 from polyveil.methods.bucket_demand import Demand, check_demand, demand_of, reachable_rows
-from polyveil.methods.buckets import BoolArray, BucketOptions, Priority, bucketize, check_suppressed
+from polyveil.methods.bucket_engine import BoolArray, BucketOptions, Priority, bucketize
+from polyveil.methods.buckets import check_suppressed
 from polyveil.methods.contingency import attribute_distances, clusters_of, natural_slices
 from polyveil.methods.kaca import k_classes
 from polyveil.policy.hierarchy import IntArray

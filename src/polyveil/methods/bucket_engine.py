@@ -1,0 +1,239 @@
+"""The bucket engine: the buckets of a table, grouped and the rest placed, with any priority, levels and tie policy.
+
+See `buckets` for the methods and the papers, `bucket_grouping` and `bucket_residual` for the two phases.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+from pydantic import Field
+
+from polyveil.methods.base import Options
+from polyveil.methods.boxes import code_matrix, quasi_spec
+from polyveil.methods.bucket_demand import Demand
+from polyveil.methods.bucket_grouping import MOST_TIED, Course, Groups, form_groups
+from polyveil.methods.bucket_pool import (
+    CLOSEST_QUASI,
+    LARGEST_CAPACITY,
+    MBF,
+    MMDCF,
+    MSDCF,
+    RANDOM,
+    RAREST_VALUE,
+    Forest,
+    Pool,
+    fill,
+)
+from polyveil.methods.bucket_residual import FIRST, LEAST_LOSS, empty_counts, place_residual
+from polyveil.policy.hierarchy import FloatArray, IntArray
+from polyveil.progress import Progress
+from polyveil.table.coded import CodedTable, SensitiveColumn, distinct
+
+BoolArray = npt.NDArray[np.bool_]
+Priority = Literal["mbf", "msdcf", "mmdcf"]
+Ties = Literal["random", "largest-capacity", "rarest-value", "closest-quasi"]
+
+PRIORITIES: dict[str, int] = {"mbf": MBF, "msdcf": MSDCF, "mmdcf": MMDCF}
+TIES: dict[str, int] = {
+    "random": RANDOM,
+    "largest-capacity": LARGEST_CAPACITY,
+    "rarest-value": RAREST_VALUE,
+    "closest-quasi": CLOSEST_QUASI,
+}
+GROUPS_PER_CALL = 20_000
+
+
+class BucketOptions(Options):
+    """Options of the bucket methods."""
+
+    ties: Ties = Field(
+        default="random",
+        description="which of several buckets of equal priority comes first: any, the one whose values are most common "
+        "among the remaining rows, the one with the rarest value, or the one (and the row in it) nearest to the group "
+        "in the quasi-identifiers",
+    )
+    residual: Literal["first", "least-loss"] = Field(
+        default="least-loss",
+        description="where left-over rows go: the first group they fit, or the one whose quasi-identifiers widen least",
+    )
+    restarts: int = Field(
+        default=1, ge=1, le=10_000, description="orders of ties to try; the one that suppresses least is kept"
+    )
+    strict_paper: bool = Field(
+        default=False, description="stop grouping at the first group that fails, and try residual rows once, as printed"
+    )
+    candidates: int = Field(
+        default=64, ge=1, description="rows or groups to compare for `closest-quasi` and `least-loss`"
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Grouping:
+    """The group of each row (-1: suppressed), and what the engine did."""
+
+    of_row: IntArray
+    groups: int
+    suppressed: int
+    residual: int
+    restarts: int
+
+
+def bucketize(
+    table: CodedTable,
+    columns: tuple[SensitiveColumn, ...],
+    demand: Demand,
+    priority: Priority,
+    options: BucketOptions,
+    rng: np.random.Generator,
+    progress: Progress | None = None,
+    *,
+    spare: BoolArray | None = None,
+    formed: IntArray | None = None,
+    scan: bool = False,
+) -> Grouping:
+    """Group the rows by some sensitive columns; of `restarts` tries the one that suppresses least is kept.
+
+    `spare` marks rows to leave out rather than others with the same values; `formed` gives groups to begin with (a
+    number per row, -1 for the rows that are still to be grouped), which must keep the demand already.
+    """
+    engine = Engine(table, columns, demand, priority, options, spare=spare, formed=formed, scan=scan)
+    best: Grouping | None = None
+    for attempt in range(options.restarts):
+        found = engine.run(rng, attempt + 1, progress)
+        if best is None or (found.suppressed, -found.groups) < (best.suppressed, -best.groups):
+            best = found
+        if best.suppressed == 0:
+            break
+    assert best is not None  # noqa: S101 - restarts is at least 1
+    return best
+
+
+class Engine:
+    """The buckets of a table, ready to be grouped any number of times."""
+
+    def __init__(
+        self,
+        table: CodedTable,
+        columns: tuple[SensitiveColumn, ...],
+        demand: Demand,
+        priority: Priority,
+        options: BucketOptions,
+        *,
+        spare: BoolArray | None = None,
+        formed: IntArray | None = None,
+        scan: bool = False,
+    ) -> None:
+        self.rows, self.options, self.priority, self.scan = table.rows, options, PRIORITIES[priority], scan
+        self.spare = np.zeros(table.rows, dtype=bool) if spare is None else spare
+        self.formed = np.full(table.rows, -1, dtype=np.int64) if formed is None else formed
+        tuples = distinct([c.codes for c in columns], [c.domain.size for c in columns], table.rows)
+        offset = np.concatenate([[0], np.cumsum([c.domain.size for c in columns])])
+        self.values = np.ascontiguousarray(tuples.codes + offset[:-1], dtype=np.int32)
+        self.size, self.bucket_of_row = tuples.counts, tuples.of_row
+        self.need: FloatArray = np.concatenate([demand.need[c.name] for c in columns]).astype(np.float64)
+        whole = np.concatenate([c.counts for c in columns])
+        self.rarity = np.ascontiguousarray(whole[self.values].min(axis=1), dtype=np.int64)
+        self.rank, self.size_of_rank = _ranks(self.need[self.values].max(axis=1), demand.least, table.rows)
+        self.spec, self.quasi = quasi_spec(table), code_matrix(table)
+
+    def run(self, rng: np.random.Generator, attempt: int, progress: Progress | None) -> Grouping:
+        """Grouping phase, then residual phase, with ties broken by the generator."""
+        pool, forest = self._pool(rng), self._forest()
+        groups, course = self._groups(), self._course()
+        fill(pool, forest, course.state[0])
+        while course.state[0] >= 0:
+            form_groups(pool, forest, groups, course, self.spec, self.quasi, GROUPS_PER_CALL)
+            if progress is not None:
+                left = int(pool.size.sum())
+                progress.advance(1 - left / self.rows, f"{course.state[1]} groups")
+        left = int(pool.size.sum())
+        if left and course.state[1]:
+            self._place(pool, groups, int(course.state[1]))
+        suppressed = int(pool.size.sum())
+        return Grouping(groups.of_row, int(course.state[1]), suppressed, left - suppressed, attempt)
+
+    def _place(self, pool: Pool, groups: Groups, count: int) -> None:
+        counts = empty_counts(self.rows * self.values.shape[1], len(self.need))
+        rule = FIRST if self.options.residual == "first" else LEAST_LOSS
+        places = self.values[self.bucket_of_row]
+        place_residual(
+            *(pool, groups, count, counts, self.need, self.spec, self.quasi, places),
+            *(rule, self.options.candidates, self.options.strict_paper),
+        )
+
+    def _pool(self, rng: np.random.Generator) -> Pool:
+        shuffled = rng.permutation(np.flatnonzero(self.formed < 0))
+        size = np.bincount(self.bucket_of_row[shuffled], minlength=len(self.size)).astype(np.int64)
+        # Rows are taken from the end of their bucket, so the spare ones stand at its beginning.
+        place = self.bucket_of_row[shuffled] * 2 + ~self.spare[shuffled]
+        rows = shuffled[np.argsort(place, kind="stable")].astype(np.int64)
+        values = len(self.need)
+        return Pool(
+            values=self.values,
+            size=size,
+            begin=np.cumsum(size) - size,
+            rows=rows,
+            rank=self.rank,
+            rarity=self.rarity,
+            capacity=np.zeros(values, dtype=np.int64),
+            limit=np.ones(values, dtype=np.int64),
+            used=np.zeros(values, dtype=np.int64),
+            salt=int(rng.integers(2**62)),
+            priority=self.priority,
+            ties=TIES[self.options.ties],
+        )
+
+    def _forest(self) -> Forest:
+        """Heaps by the attributes whose values shield most, as long as there are far fewer heaps than buckets."""
+        most = 4 * int(np.sqrt(len(self.size))) + 1
+        shares = [np.bincount(column, weights=self.size) / self.rows for column in self.values.T]
+        shield = [float((share**2).sum()) for share in shares]  # the chance that two rows share the value
+        chosen: list[int] = []
+        for j in np.argsort(shield)[::-1]:
+            if len(np.unique(self.values[:, [*chosen, j]], axis=0)) <= most:
+                chosen.append(int(j))
+        roots, tree = np.unique(self.values[:, chosen], axis=0, return_inverse=True)
+        order = np.argsort(tree, kind="stable").astype(np.int64)
+        return Forest(
+            key=np.empty(len(order), dtype=np.int64),
+            tie=np.empty(len(order), dtype=np.int64),
+            bucket=order,
+            root=np.ascontiguousarray(roots, dtype=np.int32),
+            begin=np.searchsorted(tree[order], np.arange(len(roots) + 1)).astype(np.int64),
+            stack=np.empty(2 * len(order).bit_length() + 4, dtype=np.int64),
+        )
+
+    def _groups(self) -> Groups:
+        rows = np.flatnonzero(self.formed >= 0)
+        owner = self.formed[rows]
+        most = int(owner.max(initial=-1)) + (self.rows - len(rows)) // int(self.size_of_rank.min()) + 2
+        low = np.full((most, self.quasi.shape[1]), np.iinfo(np.int32).max, dtype=np.int32)
+        high = np.zeros((most, self.quasi.shape[1]), dtype=np.int32)
+        np.minimum.at(low, owner, self.quasi[rows])
+        np.maximum.at(high, owner, self.quasi[rows])
+        size = np.bincount(owner, minlength=most).astype(np.int64)
+        return Groups(of_row=self.formed.copy(), size=size, low=low, high=high)
+
+    def _course(self) -> Course:
+        ranks = len(self.size_of_rank)
+        return Course(
+            need=self.need,
+            size_of_rank=self.size_of_rank,
+            state=np.array([ranks - 1, self.formed.max(initial=-1) + 1, -1], dtype=np.int64),
+            taken=np.empty(int(self.size_of_rank.max(initial=1)), dtype=np.int64),
+            tied=np.empty(MOST_TIED, dtype=np.int64),
+            candidates=self.options.candidates,
+            strict=self.options.strict_paper,
+            scan=self.scan,
+        )
+
+
+def _ranks(need: FloatArray, least: int, rows: int) -> tuple[IntArray, IntArray]:
+    """Buckets ordered by the l they need, and the rows of a group of each rank (rows + 1: never to be had)."""
+    levels, rank = np.unique(need, return_inverse=True)
+    sizes = np.maximum(np.minimum(np.ceil(levels - 1e-9), rows + 1).astype(np.int64), least)
+    return rank.astype(np.int64), sizes
