@@ -41,7 +41,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
     parser.add_argument("--out", type=Path, default=None)
     parser.add_argument("--limit", type=float, default=60.0)
-    parser.add_argument("--methods", default=",".join(METHODS))
+    parser.add_argument("--methods", default=",".join(name for name in METHODS if name != "auto"))
     chosen = parser.parse_args()
     out = chosen.out or Path(tempfile.mkdtemp(prefix="compare-adult-"))
     frame, policy = adult(chosen.data)

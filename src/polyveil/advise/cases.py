@@ -46,6 +46,8 @@ class Outcome:
     suppressed: int = 0
     privacy: dict[str, Any] = field(default_factory=dict)
     loss: dict[str, Any] = field(default_factory=dict)
+    utility: dict[str, float] = field(default_factory=dict)
+    """Query error and shifts of a generalized release against the table; smaller is better."""
 
     @property
     def done(self) -> bool:

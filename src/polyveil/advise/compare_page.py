@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from polyveil import __version__
 from polyveil.advise.cases import Case, Outcome
 from polyveil.advise.frontier import lower_steps, protection
-from polyveil.report.markup import Markup, number, table, tag
+from polyveil.report.markup import Markup, number, percent, table, tag
 from polyveil.report.page import Section, page
 from polyveil.report.scatter import Point, choice, scatter
 
@@ -90,6 +90,7 @@ def _releases(form: str, done: Sequence[Outcome], best: frozenset[Case]) -> Mark
             number(outcome.case.k),
             number(outcome.case.t),
             f"{outcome.normalized_loss:.4f}",
+            percent(outcome.utility["query_error"]) if "query_error" in outcome.utility else "–",
             _far(outcome),
             number(outcome.privacy["k"]),
             number(outcome.classes),
@@ -101,10 +102,10 @@ def _releases(form: str, done: Sequence[Outcome], best: frozenset[Case]) -> Mark
         for outcome in done
     ]
     headers = (
-        *("method", "k asked", "t asked", "loss", "distance", "k reached", "classes", "rows a class"),
+        *("method", "k asked", "t asked", "loss", "query error", "distance", "k reached", "classes", "rows a class"),
         *("left out", "seconds", "frontier"),
     )
-    return table(headers, rows, caption=f"{form.capitalize()} releases, least loss first", numbers=range(1, 10))
+    return table(headers, rows, caption=f"{form.capitalize()} releases, least loss first", numbers=range(1, 11))
 
 
 def _without(rest: Sequence[Outcome]) -> Section:

@@ -17,10 +17,14 @@ from typing import Any
 from polyveil.advise.cases import Case, Outcome, form_of
 from polyveil.errors import PolicyError, PolyveilError, Unsatisfiable
 from polyveil.policy import Policy
+from polyveil.release import Release
 from polyveil.table.source import Table
 
 START_LIMIT = 300.0
 """Seconds a process may take to start and receive the table before the run is given up."""
+
+QUERIES = 200
+"""COUNT queries asked of each release."""
 
 Job = tuple[Case, Policy]
 
@@ -53,9 +57,24 @@ def run_case(job: Job, table: Table, seed: int | None) -> Outcome:
     except Exception as error:  # the text of an unforeseen error may hold data, so only its kind is kept
         message = f"an unforeseen {type(error).__name__}"
         return Outcome(**about, status="failed", seconds=time.perf_counter() - start, message=message)
+    seconds = time.perf_counter() - start
     found = release.manifest
     keep = {key: found[key] for key in ("classes", "class_size", "suppressed", "privacy", "loss")}
-    return Outcome(**about, status="done", seconds=time.perf_counter() - start, **keep)
+    return Outcome(**about, status="done", seconds=seconds, utility=_utility(release, policy, table), **keep)
+
+
+def _utility(release: Release, policy: Policy, table: Table) -> dict[str, float]:
+    """How far counts, columns and pairs of columns moved; only where the classes tell all that is published."""
+    if release.form != "generalized" or release.class_of_row is None:
+        return {}
+    from polyveil.measure.utility import measure_utility
+    from polyveil.methods.base import Partition
+    from polyveil.table.bind import bind
+    from polyveil.table.encode import encode
+
+    found = measure_utility(encode(bind(policy, table)), Partition(release.class_of_row), queries=QUERIES, learn=False)
+    names = ("query_error", "distribution_shift", "association_shift")
+    return {name: float(getattr(found, name)) for name in names}
 
 
 def _why(error: PolyveilError) -> str:

@@ -42,7 +42,8 @@ def compare(
         from polyveil.advise.compare import compare as run
         from polyveil.methods import METHODS
 
-        chosen = list(METHODS) if methods == "all" else _texts(methods)
+        # auto tries the others by itself, so it has no place beside them
+        chosen = [name for name in METHODS if name != "auto"] if methods == "all" else _texts(methods)
         with shown_progress(quiet=quiet or as_json) as progress:
             comparison = run(
                 data,

@@ -135,7 +135,7 @@ def loss(facts: Facts) -> Section:
         tag(
             "details",
             tag("summary", "All measures of loss"),
-            table(("measure", "value", "", "what it is"), measures, caption="Measures of loss", numbers=[1]),
+            table(("measure", "value", "direction", "what it is"), measures, caption="Measures of loss", numbers=[1]),
         ),
     ]
     return Section("loss", "What it cost", tuple(parts))
