@@ -22,15 +22,19 @@ def judge_promises(models: Sequence[Model], statistics: ClassStatistics) -> tupl
     for model in models:
         verdict = model.judge(statistics)
         verdicts.append(verdict)
-        name = f"{model.key} of {model.attribute}" if model.attribute else model.key
-        if verdict.holds:
-            findings.append(holds(name, f"{verdict.statement}: measured {verdict.value:.6g}"))
-        elif verdict.outcome == "fails":
-            failing = f"{verdict.failing_classes} of {statistics.classes} classes do not"
-            findings.append(fails(name, f"{verdict.statement}: {failing}, worst {verdict.value:.6g}"))
-        else:
-            findings.append(not_checked(name, f"{verdict.statement}: {verdict.reason}"))
+        findings.append(promise_finding(verdict, statistics.classes))
     return findings, verdicts
+
+
+def promise_finding(verdict: Verdict, classes: int) -> Finding:
+    """A model's verdict in words."""
+    name = f"{verdict.model} of {verdict.attribute}" if verdict.attribute else verdict.model
+    if verdict.holds:
+        return holds(name, f"{verdict.statement}: measured {verdict.value:.6g}")
+    if verdict.outcome == "fails":
+        failing = f"{verdict.failing_classes} of {classes} classes do not"
+        return fails(name, f"{verdict.statement}: {failing}, worst {verdict.value:.6g}")
+    return not_checked(name, f"{verdict.statement}: {verdict.reason}")
 
 
 def judge_against_released(models: Sequence[Model], statistics: ClassStatistics) -> list[Finding]:
@@ -51,6 +55,18 @@ def judge_against_released(models: Sequence[Model], statistics: ClassStatistics)
 
 def check_claims(manifest: Mapping[str, Any], models: Sequence[Model], statistics: ClassStatistics) -> list[Finding]:
     """The manifest's claims, one by one, against the same figures measured from the files."""
+    measured = {}
+    for model in models:
+        values = model.measure_all(statistics)
+        worst, mean = (float(values[model.worst(values)]), float(np.mean(values))) if len(values) else (math.nan,) * 2
+        measured[model.key, model.attribute] = (worst, mean)
+    return compare_claims(manifest, models, measured)
+
+
+def compare_claims(
+    manifest: Mapping[str, Any], models: Sequence[Model], found: Mapping[tuple[str, str | None], tuple[float, float]]
+) -> list[Finding]:
+    """The manifest's claims against the worst and the mean value found for each model."""
     claimed = {(claim["model"], claim["attribute"]): claim for claim in manifest["claims"]}
     asked = {(model.key, model.attribute): model for model in models}
     findings = [
@@ -63,12 +79,7 @@ def check_claims(manifest: Mapping[str, Any], models: Sequence[Model], statistic
         if claim is None:
             findings.append(fails("claim", f"the policy asks for {_name(key)}, the manifest claims nothing about it"))
             continue
-        values = model.measure_all(statistics)
-        measured = {
-            "threshold": model.threshold,
-            "measured": float(values[model.worst(values)]) if len(values) else math.nan,
-            "mean": float(np.mean(values)) if len(values) else math.nan,
-        }
+        measured = dict(zip(("threshold", "measured", "mean"), (model.threshold, *found[key]), strict=True))
         findings.extend(
             fails("claim", f"{_name(key)}: the manifest says {field} {claim[field]}, the files give {value:.9g}")
             for field, value in measured.items()
@@ -80,12 +91,19 @@ def check_claims(manifest: Mapping[str, Any], models: Sequence[Model], statistic
 def check_figures(manifest: Mapping[str, Any], statistics: ClassStatistics) -> list[Finding]:
     """Row and class counts, and the summary of the claims."""
     sizes = statistics.sizes
+    some = (float(sizes.min()), float(sizes.mean()), float(sizes.max())) if len(sizes) else (0.0, 0.0, 0.0)
+    return compare_figures(manifest, statistics.classes, some)
+
+
+def compare_figures(manifest: Mapping[str, Any], classes: int, sizes: tuple[float, float, float]) -> list[Finding]:
+    """The manifest's figures against the number of classes and their least, mean and greatest size."""
+    least, mean, greatest = sizes
     measured: dict[str, float] = {
-        "classes": statistics.classes,
-        "class_size.min": float(sizes.min()) if len(sizes) else 0.0,
-        "class_size.mean": float(sizes.mean()) if len(sizes) else 0.0,
-        "class_size.max": float(sizes.max(initial=0)),
-        "privacy.k": float(sizes.min()) if len(sizes) else 0.0,
+        "classes": classes,
+        "class_size.min": least,
+        "class_size.mean": mean,
+        "class_size.max": greatest,
+        "privacy.k": least,
     }
     for claim in manifest["claims"]:
         part = "l" if claim["model"].endswith("-diversity") else "t" if claim["model"] == "t-closeness" else None

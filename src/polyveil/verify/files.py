@@ -48,7 +48,7 @@ def check_manifest(manifest: Any, title: str) -> dict[str, Any]:
 def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
     """Missing, extra, swapped and changed files, each with its own finding."""
     listed: Mapping[str, Any] = manifest.get("files", {})
-    present = {entry.name for entry in folder.iterdir()} - {MANIFEST}
+    present = _entries(folder) - {MANIFEST}
     findings = [
         fails("missing file", f"{name} is listed in the manifest but is not there")
         for name in sorted(set(listed) - present)
@@ -70,14 +70,22 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
     return findings or [holds("files", f"all {len(listed)} files are present and unchanged")]
 
 
+def _entries(folder: Path) -> set[str]:
+    """All files, in subfolders as well, and subfolders without files."""
+    inside = [entry for entry in folder.rglob("*") if not entry.is_dir() or not any(entry.iterdir())]
+    return {entry.relative_to(folder).as_posix() for entry in inside}
+
+
 def read_tables(
     folder: Path, manifest: Mapping[str, Any], *, changed: bool = False
 ) -> tuple[dict[str, pl.DataFrame], list[Finding]]:
     """The tables by name (file name without its ending); what cannot be read is a finding.
 
+    A table may be a folder of parts, as Spark writes it: they are its rows, one part after the other.
     Files known to be `changed` may be damaged in any way, and are read by the slower reader that survives that.
     """
-    tables, findings = {}, []
+    parts: dict[str, list[pl.DataFrame]] = {}
+    findings = []
     for name, about in manifest.get("files", {}).items():
         file = folder / name
         if file.suffix not in READABLE or not file.is_file():
@@ -88,7 +96,13 @@ def read_tables(
             findings.append(fails("unreadable file", f"{name} cannot be read as {file.suffix[1:]}"))
             continue
         findings.extend(_shape_findings(name, frame, about))
-        tables[file.stem] = frame
+        parts.setdefault(name.split("/")[0] if "/" in name else file.stem, []).append(frame)
+    tables = {}
+    for table, frames in parts.items():
+        if any(frame.schema != frames[0].schema for frame in frames):
+            findings.append(fails("columns", f"the parts of {table} do not have the same columns"))
+        else:
+            tables[table] = pl.concat(frames)
     return tables, findings
 
 

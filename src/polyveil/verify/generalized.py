@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polyveil.models import ClassStatistics, JointAttribute, from_classes, models_for
+from polyveil.models import Attribute, ClassStatistics, JointAttribute, from_classes, models_for
 from polyveil.policy import Policy
 from polyveil.policy.hierarchy import IntArray
 from polyveil.verify.attributes import Declared, codes_of_cells, declared_attributes
@@ -79,12 +79,21 @@ def sensitive_codes(frame: pl.DataFrame, declared: Mapping[str, Declared]) -> tu
 
 def check_distribution(manifest: Mapping[str, Any], statistics: ClassStatistics) -> list[Finding]:
     """The released values are among the input's, and all of them where nothing was suppressed."""
-    findings = []
+    released = {}
     for name, about in statistics.attributes.items():
-        if isinstance(about, JointAttribute):
-            continue  # its reference is the released rows themselves
-        released = np.zeros(about.size, dtype=np.int64)
-        np.add.at(released, statistics.histograms[name].code, statistics.histograms[name].count)
+        if not isinstance(about, JointAttribute):  # a joint reference is the released rows themselves
+            released[name] = np.zeros(about.size, dtype=np.int64)
+            np.add.at(released[name], statistics.histograms[name].code, statistics.histograms[name].count)
+    return compare_distribution(manifest, statistics.attributes, released)
+
+
+def compare_distribution(
+    manifest: Mapping[str, Any], attributes: Mapping[str, Attribute], counts: Mapping[str, IntArray]
+) -> list[Finding]:
+    """The counts of the released values against the input's."""
+    findings = []
+    for name, released in counts.items():
+        about = attributes[name]
         if int(about.whole.sum()) != manifest["rows"]:
             findings.append(fails(f"distribution of {name}", "the manifest's counts do not add up to the input rows"))
         elif (released > about.whole).any() or (not manifest["suppressed"] and (released != about.whole).any()):

@@ -143,7 +143,9 @@ _FIT = "the policy does not fit the table: it"
 def _refuse_nested(types: Mapping[str, str]) -> None:
     for name, kind in types.items():
         if kind not in _PLAIN and not kind.startswith(_PLAIN_PREFIXES):
-            raise InputError(f"the column {name} has the type {kind.split('<')[0]}, which is no plain value. Flatten it")
+            raise InputError(
+                f"the column {name} has the type {kind.split('<')[0]}, which is no plain value. Flatten it"
+            )
 
 
 def _bind(name: str, policy: Policy, raw: pa.Array, counts: pa.Array) -> ValueColumn | list[Fault]:
@@ -176,7 +178,9 @@ def value_counts(frame: DataFrame) -> dict[str, tuple[pa.Array, pa.Array]]:
     parts = frame.mapInArrow(_count_part, "place int, value string, rows bigint, kind binary")
     counted = parts.groupBy("place", "value", "kind").agg(sf.sum("rows").alias("rows")).persist()
     try:
-        sizes = {row["place"]: row["values"] for row in counted.groupBy("place").agg(sf.count("*").alias("values")).collect()}
+        sizes = {
+            row["place"]: row["values"] for row in counted.groupBy("place").agg(sf.count("*").alias("values")).collect()
+        }
         for place, size in sizes.items():
             if size > MOST_VALUES:
                 raise InputError(

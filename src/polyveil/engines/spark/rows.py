@@ -1,0 +1,234 @@
+"""Second pass: rows become codes and are sent to their blocks; blocks are placed where they are.
+
+Columns are q0, q1 ... (quasi-identifiers), s0 ... (sensitive), i0 ... (insensitive cells as they are), `hashed` (of all
+published cells and the seed) and `block`. Every function here is a function of row content alone, never of the
+partition or position of a row: after a lost executor Spark may compute some rows again in another order, and they must
+go to the same blocks.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from polyveil.engines.spark.guarded import guarded, guarded_items
+from polyveil.engines.spark.place import Plan, canonical_order, place_block
+from polyveil.engines.spark.tree import HASH, HASH_BITS, WHOLE, BlockTree, build_tree
+from polyveil.engines.spark.values import Values, ValueColumn
+from polyveil.policy.hierarchy import IntArray
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import DataType, StructType
+
+POSITIVE = (1 << HASH_BITS) - 1
+_ARROW_TYPES = {"long": pa.int64(), "double": pa.float64(), "string": pa.string(), "date": pa.date32()}
+_SPARK_TYPES = {pl.Int64: "bigint", pl.Float64: "double", pl.String: "string", pl.Date: "date"}
+
+
+def encoded(frame: DataFrame, values: Values, seed: int) -> DataFrame:
+    """The table as codes, with the hash of every row."""
+    from pyspark.sql import functions as sf
+
+    insensitive = values.policy.having("insensitive")
+    coded = [*values.quasi, *values.sensitive]
+    names = [*(c.bound.name for c in coded), *insensitive]
+    content = [sf.col(f"c{i}") for i in range(len(names))]
+    plain = frame.select(*(frame[_quoted(name)].alias(f"c{i}") for i, name in enumerate(names)))
+    # Null is hashed as a value of its own, or rows that differ only in where they are empty would look the same.
+    told_apart = [*content, *(column.isNull() for column in content)]
+    hashed = sf.xxhash64(sf.lit(seed), *told_apart).bitwiseAND(sf.lit(POSITIVE)).alias("hashed")
+    return plain.select(*content, hashed).mapInArrow(_encoder(coded), _coded_schema(frame, values))
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _coded_schema(frame: DataFrame, values: Values) -> StructType:
+    from pyspark.sql.types import IntegerType, LongType, StructField, StructType
+
+    fields = [StructField(name, IntegerType()) for name in code_names(values)]
+    fields += [StructField(f"i{i}", kind) for i, (_, kind) in enumerate(insensitive_types(frame, values))]
+    return StructType([*fields, StructField("hashed", LongType())])
+
+
+def code_names(values: Values) -> list[str]:
+    """q0, q1 ..., s0 ..."""
+    return [*(f"q{i}" for i in range(len(values.quasi))), *(f"s{i}" for i in range(len(values.sensitive)))]
+
+
+def insensitive_types(frame: DataFrame, values: Values) -> list[tuple[str, DataType]]:
+    """The insensitive columns and their types in the source."""
+    return [(name, frame.schema[name].dataType) for name in values.policy.having("insensitive")]
+
+
+def _encoder(columns: Sequence[ValueColumn]) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    known = [(column.raw, column.codes.astype(np.int32)) for column in columns]
+
+    def encode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from guarded_items(_encode_batch(batch, known) for batch in batches)
+
+    return encode
+
+
+def _encode_batch(batch: pa.RecordBatch, known: Sequence[tuple[pa.Array, IntArray]]) -> pa.RecordBatch:
+    arrays = list(batch.columns)
+    for place, (raw, codes) in enumerate(known):
+        found = pc.index_in(arrays[place], value_set=raw.cast(arrays[place].type))
+        if found.null_count:
+            raise ValueError("the table changed while it was read")
+        arrays[place] = pa.array(codes[found.to_numpy(zero_copy_only=False)])
+    coded, rest = arrays[: len(known)], arrays[len(known) : -1]
+    names = [*(f"c{i}" for i in range(len(arrays) - 1)), "hashed"]
+    return pa.RecordBatch.from_arrays([*coded, *rest, arrays[-1]], names=names)
+
+
+def plant(coded: DataFrame, plan: Plan, sample_rows: int, block_rows: int) -> BlockTree:
+    """The block tree of the table, grown by one worker on a sample; only its cuts come back."""
+    from pyspark.sql import functions as sf
+
+    values = plan.values
+    share = min(1.0, sample_rows / values.rows)
+    names = code_names(values)
+    sample = (coded if share == 1.0 else coded.sample(share, seed=plan.seed % 2**31)).select(*names)
+    sample = sample.withColumn("one", sf.lit(0))
+
+    def grow(table: pa.Table) -> pa.Table:
+        codes = [table[name].to_numpy().astype(np.int64) for name in names]
+        order = np.lexsort(codes[::-1])
+        split = len(values.quasi)
+        ordered = [column[order] for column in codes]
+        sampled = values.coded(ordered[:split], ordered[split:], len(order))
+        weight = values.rows / max(len(order), 1)
+        tree = build_tree(sampled, plan.models, plan.attributes, weight, block_rows)
+        fields = (tree.attribute, tree.at, tree.left, tree.right, tree.parent)
+        return pa.table({"tree": [json.dumps([field.tolist() for field in fields])]})
+
+    found = sample.groupBy("one").applyInArrow(lambda table: guarded(grow, table), "tree string").collect()
+    if not found:
+        return WHOLE
+    return BlockTree(*(np.array(field, dtype=np.int64) for field in json.loads(found[0]["tree"])))
+
+
+def in_blocks(coded: DataFrame, values: Values, tree: BlockTree) -> DataFrame:
+    """The coded rows with the number of their block."""
+    from pyspark import TaskContext
+    from pyspark.sql.types import LongType, StructField, StructType
+
+    places = [coded.columns.index(f"q{i}") for i in range(len(values.quasi))]
+    hashed = coded.columns.index("hashed")
+
+    by_hash = bool(((tree.attribute == HASH) & (tree.left >= 0)).any())
+
+    def assign(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        twins = Twins(TaskContext.get().partitionId()) if by_hash else None
+        for batch in batches:
+            codes, content = [batch.column(i).to_numpy() for i in places], batch.column(hashed).to_numpy()
+            blocks = tree.blocks_of(codes, twins.told_apart(content) if twins else content)
+            names = [*batch.schema.names, "block"]
+            yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(blocks)], names=names)
+
+    schema = StructType([*coded.schema.fields, StructField("block", LongType())])
+    return coded.mapInArrow(lambda batches: guarded_items(assign(batches)), schema)
+
+
+class Twins:
+    """Hashes that differ for equal rows, so that many equal rows do not all go the same way.
+
+    The n-th row with the same content in a partition gets a hash of content, partition and n. Equal rows are
+    interchangeable, so this does not depend on the order of the rows in the partition, only on which rows it has.
+    """
+
+    def __init__(self, partition: int) -> None:
+        self._partition = partition
+        self._seen: dict[int, int] = {}
+
+    def told_apart(self, hashed: IntArray) -> IntArray:
+        values, first, counts = np.unique(hashed, return_inverse=True, return_counts=True)
+        order = np.argsort(first, kind="stable")
+        rank = np.empty(len(hashed), dtype=np.int64)
+        rank[order] = np.arange(len(hashed)) - (np.cumsum(counts) - counts)[first[order]]
+        keys = values.tolist()
+        before = np.array([self._seen.get(key, 0) for key in keys], dtype=np.int64)
+        self._seen.update(zip(keys, (before + counts).tolist(), strict=True))
+        return _mixed(hashed, before[first] + rank, self._partition)
+
+
+def _mixed(hashed: IntArray, occurrence: IntArray, partition: int) -> IntArray:
+    """The finalizer of splitmix64 (Steele, Lea & Flood 2014) over content, occurrence and partition."""
+    state = hashed.astype(np.uint64) + (occurrence.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    state = state ^ np.uint64((partition + 1) * 0xD1342543DE82EF95 & 0xFFFFFFFFFFFFFFFF)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return ((state ^ (state >> np.uint64(31))) & np.uint64(POSITIVE)).astype(np.int64)
+
+
+def placed(blocks: DataFrame, plan: Plan, partitions: int) -> DataFrame:
+    """Every block placed: released cells r0, r1 ... of its rows, and one row with its summary instead of cells."""
+    values, schema = plan.values, _placed_schema(blocks, plan)
+    names, insensitive = code_names(values), [name for name in blocks.columns if name.startswith("i")]
+    split = len(values.quasi)
+    kinds = [_ARROW_TYPES[field.dataType.typeName()] for field in schema.fields[: split + len(plan.published)]]
+
+    def place(table: pa.Table) -> pa.Table:
+        block = table["block"][0].as_py()
+        codes = [table[name].to_numpy().astype(np.int64) for name in names]
+        order = canonical_order(codes[:split], codes[split:], table["hashed"].to_numpy())
+        codes = [column[order] for column in codes]
+        result = place_block(plan, codes[:split], codes[split:], block)
+        rows = pa.array(order[result.kept])
+        columns = {f"r{i}": cells.to_arrow() for i, cells in enumerate(result.columns)}
+        columns |= {name: table[name].take(rows) for name in insensitive}
+        columns |= {"ordering": pa.array(result.order), "block": pa.array(np.full(len(rows), block, dtype=np.int64))}
+        fields = [(f"r{i}", kind) for i, kind in enumerate(kinds)]
+        fields += [(name, table.schema.field(name).type) for name in insensitive]
+        fields += [("ordering", pa.int64()), ("block", pa.int64())]
+        return _with_summary(columns, len(rows), json.dumps(result.summary), block, fields)
+
+    shuffled = blocks.repartition(partitions, "block")
+    return shuffled.groupBy("block").applyInArrow(lambda table: guarded(place, table), schema)
+
+
+def _placed_schema(blocks: DataFrame, plan: Plan) -> StructType:
+    from pyspark.sql.types import LongType, StringType, StructField, StructType
+
+    fields = [StructField(f"r{i}", kind) for i, kind in enumerate(cell_types(plan))]
+    fields += [field for field in blocks.schema.fields if field.name.startswith("i")]
+    fields += [StructField("ordering", LongType()), StructField("block", LongType())]
+    return StructType([*fields, StructField("summary", StringType())])
+
+
+def cell_types(plan: Plan) -> list[DataType]:
+    """Spark's types of the released quasi-identifier and sensitive cells."""
+    from pyspark.sql.types import DateType, DoubleType, LongType, StringType
+
+    by_name = {"bigint": LongType(), "double": DoubleType(), "string": StringType(), "date": DateType()}
+    numbers = plan.values.policy.release.numbers != "interval"
+    quasi = ["double" if numbers and c.domain.kind == "numeric" else "string" for c in plan.values.quasi]
+    sensitive = [_SPARK_TYPES[type(cells.dtype)] for cells in plan.published]
+    return [by_name[kind] for kind in (*quasi, *sensitive)]
+
+
+def _with_summary(
+    columns: dict[str, Any], rows: int, summary: str, block: int, fields: list[tuple[str, pa.DataType]]
+) -> pa.Table:
+    arrays = []
+    for name, kind in fields:
+        kept = [_plain(columns[name], kind)] if rows else []
+        last = pa.array([block]) if name == "block" else pa.nulls(1, kind)
+        arrays.append(pa.chunked_array([*kept, last], kind))
+    arrays.append(pa.chunked_array([pa.nulls(rows, pa.string()), pa.array([summary], pa.string())]))
+    return pa.table(arrays, names=[*(name for name, _ in fields), "summary"])
+
+
+def _plain(cells: Any, kind: pa.DataType) -> pa.Array:
+    cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
+    cells = cells if cells.type == kind else cells.cast(kind)
+    return cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
