@@ -192,3 +192,24 @@ def test_a_value_the_manifest_does_not_know_is_refused_without_showing_it(bundle
     with pytest.raises(InputError, match="ill") as caught:
         build(manifest, {"table": frame})
     assert "plague" not in str(caught.value)
+
+
+def test_the_stewards_copy_adds_attacks_and_says_that_it_is_not_public(tmp_path: Path) -> None:
+    original = tmp_path / "original.parquet"
+    table().write_parquet(original)
+    release = polyveil.anonymize(original, policy(), out=tmp_path / "release", seed=1)
+    release.save_private(tmp_path / "private")
+    out = tmp_path / "own.html"
+    arguments = ["--original", str(original), "--row-map", str(tmp_path / "private" / "row_map.parquet")]
+    done = CliRunner().invoke(app, ["report", str(tmp_path / "release"), "--out", str(out), *arguments])
+    assert done.exit_code == 0, done.output
+    page = text_of(out.read_text())
+    assert "Do not publish it" in page
+    assert "prosecutor linkage" in page
+    assert "random COUNT queries" in page
+    assert MARK not in page
+    assert "Simulated attacks" not in text_of((tmp_path / "release" / "report.html").read_text())
+    alone = CliRunner().invoke(
+        app, ["report", str(tmp_path / "release"), "--out", str(tmp_path / "x.html"), *arguments[2:]]
+    )
+    assert alone.exit_code == 2

@@ -36,10 +36,8 @@ class Spread:
         start, stop = float(self.low.min()), float(self.high.max())
         whole = bool(np.all(self.low % 1 == 0) and np.all(self.high % 1 == 0))
         if whole:
-            # Bins of whole numbers: a bin that holds two years beside one that holds three would look like a dip.
-            step = max(1.0, np.ceil((stop - start + 1) / count))
-            edges = np.arange(start, stop + 1 + step, step)
-            edges = edges[: int(np.ceil((stop + 1 - start) / step)) + 1]
+            step = _whole_step(stop - start + 1, count)
+            edges = start + step * np.arange(int(np.ceil((stop + 1 - start) / step)) + 1)
             high = self.high + 1
         else:
             edges, high = np.linspace(start, stop, count + 1), self.high
@@ -66,6 +64,13 @@ class Spread:
         order = np.argsort(self.high - self.low)
         upto = np.cumsum(self.rows[order])
         return float((self.high - self.low)[order][np.searchsorted(upto, upto[-1] / 2)])
+
+
+def _whole_step(span: float, most: int) -> float:
+    """The width of bins that hold whole numbers alike: a bin of fewer numbers than the others would look like a dip."""
+    fewest = max(1, int(most * 0.6))
+    steps = range(max(1, int(np.ceil(span / most))), max(1, int(np.ceil(span / fewest))) + 1)
+    return float(min(steps, key=lambda step: (-span % step) / step))
 
 
 def spread_of(cells: pl.Series, about: Mapping[str, Any]) -> Spread | None:

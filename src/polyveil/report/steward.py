@@ -42,22 +42,24 @@ def attack_section(report: AttackReport) -> Section:
     """Every adversary with success, baseline, interval and bound together."""
     held = "No promise was broken." if report.holds else "A promise was broken: see the verdicts."
     rows = [_attack_row(each) for each in report.attacks]
-    headers = ("attack", "the adversary", "right", "without the release", "95 % interval", "allowed", "verdict")
+    adversaries = {each.name: each.adversary for each in report.attacks}
+    headers = ("attack", "column", "right", "without the release", "95 % interval", "allowed", "verdict")
     parts = (
         tag("p", f"{held} Each adversary attacks people drawn from the original table. ", tag("strong", NOT_PUBLIC)),
         table(headers, rows, caption="Simulated attacks", numbers=[2, 3, 4, 5]),
+        table(("attack", "the adversary"), adversaries.items(), caption="Who attacks"),
     )
     return Section("attacks", "Attacks", parts)
 
 
 def _attack_row(each: Attack) -> tuple[str, ...]:
-    name = f"{each.name} of {each.attribute}" if each.attribute else each.name
+    column = each.attribute or "–"
     if each.verdict == "not run":
-        return name, each.adversary, "–", "–", "–", "–", f"not run: {each.note}" if each.note else "not run"
+        return each.name, column, "–", "–", "–", "–", f"not run: {each.note}" if each.note else "not run"
     colour = {"within bound": "ok", "broken": "no"}.get(each.verdict, "soft")
     return (
-        name,
-        each.adversary,
+        each.name,
+        column,
         percent(each.success),
         percent(each.baseline),
         f"{percent(each.low)} to {percent(each.high)}",
@@ -77,8 +79,8 @@ def utility_section(utility: Utility) -> Section:
         tag(
             "p",
             f"Half of {number(utility.queries.queries)} random COUNT queries are wrong by at most "
-            f"{percent(utility.query_error)}. The association of two columns moves by {utility.association_shift:.3f} on "
-            "average (Cramér's V). ",
+            f"{percent(utility.query_error)}. The association of two columns moves by "
+            f"{utility.association_shift:.3f} on average (Cramér's V). ",
             tag("strong", NOT_PUBLIC),
         ),
         bars("How far each column's distribution moved (total variation)", ["shift"], shifts, first="column"),
