@@ -19,6 +19,8 @@ FORBIDDEN = {
     "verify": ["methods", "release", "measure", "engines", "cli", "pipeline", "web", "table.bind", "table.encode"],
     "methods": ["release", "verify", "cli", "pipeline", "web", "engines"],
     "measure": ["release", "verify", "cli", "pipeline", "web", "engines"],
+    "report": ["release", "cli", "pipeline", "web", "engines", "advise"],
+    "advise": ["cli", "web", "engines"],
     "release": ["cli", "pipeline", "web", "engines"],
 }
 
