@@ -30,6 +30,7 @@ from polyveil.models import (
 )
 from polyveil.models.linked import LinkedStatistics, from_groups
 from polyveil.policy import Policy, check
+from polyveil.policy.schema import Refinement
 from polyveil.progress import SILENT, Progress
 from polyveil.release import FORMS, Release
 from polyveil.release.arrange import arrange, settle
@@ -79,11 +80,11 @@ def anonymize(
         check_reachable(models, whole_table(coded), policy.privacy.suppression_limit)
     with clock.stage("partition"):
         task = Task(coded, models, attributes, policy.privacy, np.random.default_rng(seed), progress)
-        partition = arrange(bound, coded, method.partition(task), task.rng)
+        found = method.partition(task)
+    with clock.stage("refine"):
+        partition = arrange(bound, coded, refined(task, found, policy.method.refine), task.rng)
         statistics = statistics_of(coded, partition, exact=policy.release.generalize == "none")
         check_reached(models, statistics)
-    with clock.stage("refine"):
-        pass
     with clock.stage("release"):
         tables = FORMS[policy.release.form or "generalized"](bound, coded, partition)
     with clock.stage("measure"):
@@ -117,6 +118,15 @@ def _publish(release: Release, out: Path | str, overwrite: bool, report: bool, c
             report=report,
             accept=verified,
         )
+
+
+def refined(task: Task, partition: Partition, effort: Refinement) -> Partition:
+    """The method's classes improved as far as asked; as they are where it is not asked."""
+    if effort is None:
+        return partition
+    from polyveil.methods.refine import refine
+
+    return refine(task, partition, effort)
 
 
 def load_policy(policy: Policy | Mapping[str, Any] | Path | str) -> Policy:

@@ -65,6 +65,7 @@ def values_of_levels(value: Any) -> Any:
 
 
 Levelled = Annotated[int | dict[int, int] | None, BeforeValidator(one_or_per_level)]
+Refinement = Literal["fast", "balanced", "thorough"] | Annotated[Number, Field(gt=0)] | None
 Markers = Annotated[tuple[str, ...], BeforeValidator(categories)]
 
 
@@ -151,6 +152,10 @@ class MethodChoice(BaseModel):
 
     model_config = ConfigDict(extra="allow", frozen=True)
     name: Text = Field(default=DEFAULT_METHOD, min_length=1, description="the method, as `polyveil methods` lists it")
+    refine: Refinement = Field(
+        default=None,
+        description="improve the method's classes for less loss, so long or so many seconds; guarantees are kept",
+    )
 
     @property
     def options(self) -> dict[str, Any]:
