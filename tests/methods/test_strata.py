@@ -7,7 +7,7 @@ import pytest
 
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.methods import Task, make_method
-from polyveil.methods.strata import Trial, equal_sizes, least_loss, strata_asked
+from polyveil.methods.strata import Trial, equal_sizes, least_loss, most_classes_of_the_best, strata_asked
 from polyveil.models import FrequencyDiversity, KAnonymity, Model, TCloseness, attributes_of
 from polyveil.policy.schema import MethodChoice, Privacy
 from polyveil.table.coded import CodedTable, SensitiveColumn
@@ -71,7 +71,7 @@ def test_strata_auto_loses_no_more_than_strata_k(name: str) -> None:
         partition = make_method(MethodChoice(name=name, strata=strata)).partition(task_of(table, 2, 0.2))
         losses[strata] = measure_loss(table, partition.class_of_row).information_loss
         assert partition.found["strata"] >= 2
-    assert losses["auto"] <= losses["k"] + 1e-9
+    assert losses["auto"] <= losses["k"] * 1.02 + 1e-9
 
 
 @pytest.mark.parametrize("name", STRATIFYING)
@@ -119,6 +119,11 @@ def test_rows_are_suppressed_only_where_needed_and_only_as_many_as_allowed(name:
     forbidden = Task(table, models, attributes_of(table), Privacy(l=wanted), np.random.default_rng(0))
     with pytest.raises(Unsatisfiable):
         make_method(MethodChoice(name=name)).partition(forbidden)
+
+
+def test_of_nearly_equal_losses_the_one_with_the_most_classes_is_taken() -> None:
+    trials = [Trial(2, np.arange(3), 1.0, 3.00), Trial(3, np.arange(9), 1.0, 3.05), Trial(4, np.arange(12), 1.0, 3.2)]
+    assert most_classes_of_the_best(trials).g == 3
 
 
 def test_strata_asked_takes_k_from_the_policy() -> None:

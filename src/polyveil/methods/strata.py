@@ -6,7 +6,8 @@ hundreds of rows). The number of strata g >= k is therefore free here:
 
 - `strata: k`    the papers' behaviour, g = k;
 - `strata: 12`   a given g;
-- `strata: auto` the g with the least information loss at the demands of the policy.
+- `strata: auto` the g with the least information loss at the demands of the policy (of nearly equal ones, that with
+  the most classes).
 
 The search tries g = k and then about 1.4 times as many again and again, until classes need hardly any merging - from
 there on more strata only make classes larger - and then looks closer around the best. Large tables are searched on a
@@ -16,7 +17,7 @@ random sample of rows: how many rows make a class close does not depend on how m
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
@@ -43,6 +44,7 @@ SEARCH_ROWS = 40_000
 
 GROWTH = 1.4
 FEW_FAILING = 0.02
+NEAR_THE_LEAST = 0.02
 PATIENCE = 3
 MOST_PATIENCE = 6
 """Steps without a better loss after which the search ends: few failing classes, or in any case."""
@@ -97,6 +99,10 @@ class Trial:
     labels: IntArray
     failing_share: float
     loss: float
+
+    @property
+    def classes(self) -> int:
+        return int(self.labels.max(initial=-1)) + 1
 
 
 Build = Callable[[int, np.random.Generator], IntArray]
@@ -219,7 +225,17 @@ def least_loss(evaluate: Callable[[int], Trial], least: int, most: int, task: Ta
         above = min((g for g in tried if g > best), default=best)
         look((below + best) // 2 if best - below > 1 else best)
         look((best + above + 1) // 2 if above - best > 1 else best)
-    return min(tried.values(), key=lambda trial: (trial.loss, trial.g))
+    return most_classes_of_the_best(list(tried.values()))
+
+
+def most_classes_of_the_best(trials: Sequence[Trial]) -> Trial:
+    """Of the trials whose loss is within two hundredths of the least, the one with the most classes.
+
+    Losses so near are chance; smaller classes leave a refinement more to work with.
+    """
+    least = min(trial.loss for trial in trials)
+    near = [trial for trial in trials if trial.loss <= least * (1.0 + NEAR_THE_LEAST)]
+    return max(near, key=lambda trial: (trial.classes, -trial.loss, -trial.g))
 
 
 def classes_from_strata(
