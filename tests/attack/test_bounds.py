@@ -25,6 +25,7 @@ from polyveil.models import (
     from_classes,
 )
 from polyveil.models.ground import equal, ordered
+from polyveil.models.space import value_space
 
 
 def caps(model: Model, about: Attribute, chosen: list[int]) -> float:
@@ -108,3 +109,13 @@ def test_policies_of_the_attack_tests_are_valid() -> None:
     from polyveil.policy import Policy
 
     assert Policy.from_dict(policy_of(k=5, l=2)).privacy.k == 5
+
+
+@settings(max_examples=60)
+@given(data=st.data())
+def test_the_nearest_of_a_set_is_the_least_distance(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 8))
+    space = value_space(data.draw(grounds(size)), size)
+    chosen = np.array(data.draw(st.lists(st.integers(0, size - 1), min_size=1, unique=True)))
+    plain = space.between(np.arange(size)[:, None], chosen[None, :]).min(axis=1)
+    np.testing.assert_allclose(space.to_nearest(chosen), plain, atol=1e-12)

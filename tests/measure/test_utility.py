@@ -155,6 +155,7 @@ def test_many_values_are_learned_in_quarters_or_branches() -> None:
     assert np.bincount(few_classes(counts, ordered=True, branch=None)).tolist() == [5, 5, 5, 5]
     branch = np.repeat([0, 1], 10)
     assert few_classes(counts, ordered=False, branch=branch).tolist() == branch.tolist()
+    assert np.bincount(few_classes(np.arange(20) + 1, ordered=False, branch=None)).tolist() == [*[1] * 11, 9]
     assert few_classes(counts[:5], ordered=True, branch=None).tolist() == [0, 1, 2, 3, 4]
 
 

@@ -96,11 +96,7 @@ class Caps:
             return np.asarray(
                 np.min([space.between(np.arange(self.attribute.size), int(one)) for one in chosen], axis=0)
             )
-        everything = np.arange(self.attribute.size)
-        nearest = np.full(self.attribute.size, np.inf)
-        for one in chosen:
-            nearest = np.minimum(nearest, self._space.between(everything, np.full(1, one)))
-        return nearest
+        return self._space.to_nearest(chosen)
 
     @cached_property
     def _space(self) -> ValueSpace:

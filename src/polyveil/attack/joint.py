@@ -34,12 +34,14 @@ def joint(scene: Scene) -> list[Attack]:
 def known_value(scene: Scene, crowd: Crowd, known: str, wanted: str) -> Attack:
     """Guess `wanted` of a person whose `known` is known."""
     size = scene.attributes[wanted].size
-    belief = crowd.belief(crowd.codes[known] * size + crowd.codes[wanted], scene.attributes[known].size * size)
+    # Only combinations that occur are numbered: two columns of many values have far too many others.
+    occurring, numbers = np.unique(crowd.codes[known] * size + crowd.codes[wanted], return_inverse=True)
+    belief = crowd.belief(numbers, len(occurring))
     has, truth = scene.truth(known)[crowd.reached], scene.truth(wanted)[crowd.reached]
     guess, sure = np.full(len(has), -1), np.zeros(len(has))
     for i, target in enumerate(crowd.reached):
         entries = slice(belief.indptr[target], belief.indptr[target + 1])
-        cells, shares = belief.indices[entries], belief.data[entries]
+        cells, shares = occurring[belief.indices[entries]], belief.data[entries]
         mine = cells // size == has[i]
         if mine.any():
             best = np.argmax(shares[mine])

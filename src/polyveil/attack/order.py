@@ -16,7 +16,7 @@ from polyveil.policy.hierarchy import FloatArray, IntArray
 
 MOST_GROUPS = 200
 RANDOM = "rows and groups are in random order"
-SURE = 5.0
+SURE = 6.0
 """Standard deviations above chance that call an order a link: releases are many, and chance has its days."""
 
 

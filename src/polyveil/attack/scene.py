@@ -77,10 +77,9 @@ class Crowd:
         """What the adversary believes of each target: a distribution over the values, one row per target."""
         mixed = sparse.csr_array(self.weights @ self.histogram(codes, size))
         total = np.asarray(mixed.sum(axis=1)).ravel()
-        scale = sparse.diags_array(np.where(total > 0, 1.0 / np.where(total > 0, total, 1.0), 0.0))
-        found = sparse.csr_array(scale @ mixed)
-        found.sort_indices()
-        return found
+        mixed.data /= np.repeat(np.where(total > 0, total, 1.0), np.diff(mixed.indptr))
+        mixed.sort_indices()
+        return mixed
 
 
 @dataclass(frozen=True, eq=False)

@@ -74,13 +74,20 @@ def _score(
 
 
 def few_classes(counts: IntArray, *, ordered: bool, branch: IntArray | None) -> IntArray:
-    """The class each value is predicted as: itself or, of many, its quarter of the rows or branch of the hierarchy."""
+    """The class each value is predicted as: itself or, of many, its quarter of the rows or branch of the hierarchy.
+
+    Many values without structure are the commonest ones and the rest.
+    """
     if int((counts > 0).sum()) <= MOST_CLASSES:
         return np.arange(len(counts))
     if ordered:
         before = np.cumsum(counts) - counts / 2
         return np.minimum((QUARTERS * before / max(int(counts.sum()), 1)).astype(np.int64), QUARTERS - 1)
-    return np.arange(len(counts)) if branch is None else np.asarray(branch, dtype=np.int64)
+    if branch is not None:
+        return np.asarray(branch, dtype=np.int64)
+    rank = np.empty(len(counts), dtype=np.int64)
+    rank[np.argsort(-counts, kind="stable")] = np.arange(len(counts))
+    return np.minimum(rank, MOST_CLASSES - 1)
 
 
 def _original(view: Reconstruction) -> FloatArray:

@@ -31,7 +31,7 @@ from polyveil.models.statistics import Attribute, Block, ClassStatistics, Sparse
 from polyveil.models.transport import best_cost, tree_costs
 from polyveil.policy.hierarchy import FloatArray, IntArray
 
-MOST_CELLS = 20_000
+MOST_CELLS = 4_000
 """Tuples beyond this many share cells; the cells' radius is added to what is measured."""
 MOST_PAIRS = 20_000
 """Largest linear program, in pairs of tuples."""

@@ -41,6 +41,29 @@ class ValueSpace:
             found = found + differs * (self.weight[first, level] + self.weight[second, level])
         return found
 
+    def to_nearest(self, chosen: IntArray) -> FloatArray:
+        """The distance of every value from the nearest of the chosen ones."""
+        everything = np.arange(len(self.place))
+        if self.label.shape[1] == 0 and len(chosen) > 1:
+            return self._to_nearest_on_line(chosen)
+        nearest = np.full(len(everything), np.inf)
+        for one in chosen:
+            nearest = np.minimum(nearest, self.between(everything, np.full(1, one)))
+        return nearest
+
+    def _to_nearest_on_line(self, chosen: IntArray) -> FloatArray:
+        """Two neighbours are enough on a line; a missing value hangs aside and is looked at by itself."""
+        nearest = np.full(len(self.place), np.inf)
+        on_line = np.sort(self.place[chosen[self.aside[chosen] == 0]])
+        if len(on_line):
+            right = np.searchsorted(on_line, self.place)
+            left = on_line[np.maximum(right - 1, 0)]
+            nearest = np.minimum(np.abs(self.place - left), np.abs(self.place - on_line[right % len(on_line)]))
+            nearest = nearest + self.aside
+        for one in chosen[self.aside[chosen] > 0]:
+            nearest = np.minimum(nearest, self.between(np.arange(len(self.place)), np.full(1, one)))
+        return nearest
+
 
 def value_space(ground: Ground, size: int) -> ValueSpace:
     """The coordinates of a ground distance over `size` codes; divergences, which have none, count every pair as 1."""
