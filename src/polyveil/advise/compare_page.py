@@ -15,6 +15,7 @@ from polyveil.report.scatter import Point, choice, scatter
 if TYPE_CHECKING:
     from polyveil.advise.compare import Comparison
 
+MOST_LABELS = 14
 STATUS_WORDS = {
     "unreachable": "the policy cannot be reached with this method",
     "not possible": "the method does not fit this policy",
@@ -60,7 +61,7 @@ def _plot(form: str, outcomes: Sequence[Outcome], best: frozenset[Case], methods
             f"{outcome.case.title}: loss {outcome.normalized_loss:.3f}, distance {_far(outcome)}, "
             f"k {number(outcome.privacy['k'])}, {outcome.seconds:.1f} s",
             outcome.case in best,
-            outcome.case.title if len(outcomes) <= 14 else "",
+            _label(outcome, outcomes),
         )
         for outcome in outcomes
     ]
@@ -77,6 +78,13 @@ def _plot(form: str, outcomes: Sequence[Outcome], best: frozenset[Case], methods
         note="The dotted line joins the least loss at each protection. Point at a mark for its figures; the table "
         "below holds them all.",
     )
+
+
+def _label(outcome: Outcome, among: Sequence[Outcome]) -> str:
+    """The method where that tells the marks apart, the whole case where not, nothing where marks are many."""
+    if len(among) > MOST_LABELS:
+        return ""
+    return outcome.case.method if len({(o.case.k, o.case.t) for o in among}) == 1 else outcome.case.title
 
 
 def _far(outcome: Outcome) -> str:

@@ -72,4 +72,4 @@ def number(value: float | None) -> str:
         return "–"
     if float(value).is_integer():
         return f"{int(value):,}"
-    return f"{value:.4g}" if abs(value) < 10_000 else f"{value:,.0f}"
+    return f"{value:.4g}" if abs(value) < 1_000 else f"{value:,.0f}"

@@ -10,6 +10,8 @@ from polyveil.report.charts import colour, figure
 from polyveil.report.markup import Markup, join, tag
 
 HEIGHT = 360
+LINE, LABEL = 13, 130
+"""Room that a label takes, down and across."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ def scatter(
     parts = [
         frame(x, y, x_label=x_label, y_label=y_label),
         _steps(steps, x, y),
-        *(_mark(point, x, y) for point in points),
+        *_marks(points, x, y),
     ]
     return figure(title, note, drawing(title, *parts, height=HEIGHT), None)
 
@@ -52,17 +54,30 @@ def _steps(steps: Sequence[tuple[float, float]], x: Scale, y: Scale) -> Markup:
     return tag("path", class_="frontier", d=f"{path}H{x.stop:g}")
 
 
-def _mark(point: Point, x: Scale, y: Scale) -> Markup:
+def _marks(points: Sequence[Point], x: Scale, y: Scale) -> list[Markup]:
+    """All marks from top to bottom; a label moves down until it is clear of the ones before it."""
+    taken: list[tuple[float, float]] = []
+    marks = []
+    for point in sorted(points, key=lambda one: (y(one.y), one.x)):
+        place = y(point.y) + 4
+        while any(abs(place - py) < LINE and abs(x(point.x) - px) < LABEL for px, py in taken):
+            place += 1
+        if point.label:
+            taken.append((x(point.x), place))
+        marks.append(_mark(point, x, y, round(place, 1)))
+    return marks
+
+
+def _mark(point: Point, x: Scale, y: Scale, label_place: float) -> Markup:
     place = {"cx": x(point.x), "cy": y(point.y)}
-    ring = tag("circle", class_="ring", r=8, **place) if point.best else None
-    label = tag("text", point.label, x=place["cx"] + 11, y=place["cy"] + 4) if point.label else None
-    if label and place["cx"] > x.stop - 90:
-        label = tag("text", point.label, x=place["cx"] - 11, y=place["cy"] + 4, text_anchor="end")
+    left = place["cx"] > x.stop - LABEL
+    beside = place["cx"] + (-11 if left else 11)
+    label = tag("text", point.label, x=beside, y=label_place, text_anchor="end" if left else "start")
     return tag(
         "g",
-        ring,
+        tag("circle", class_="ring", r=8, **place) if point.best else None,
         tag("circle", class_="fill", r=5, **place),
-        label,
+        label if point.label else None,
         tag("circle", class_="hit", r=13, **place),
         tip(point.text, x),
         class_=f"mark series-{point.series}",
