@@ -1,1 +1,1 @@
-"""Engines that run the same policies beyond one machine. Importing one needs its extra (`pip install polyveil[spark]`)."""
+"""Engines that run the same policies beyond one machine. Each needs its extra: `polyveil[spark]`."""

@@ -36,7 +36,7 @@ def write_bundle(
     `accept` looks at the finished folder before it is moved into place and raises to refuse it.
     """
     check_target(path, overwrite=overwrite)
-    with _staging(path) as stage:
+    with staging(path) as stage:
         for name, frame in tables.items():
             _write_table(frame, stage / f"{name}.{file_format}")
         for name, text in (extra or {}).items():
@@ -45,8 +45,8 @@ def write_bundle(
         text = json.dumps({**manifest, "files": files}, indent=2, ensure_ascii=False, allow_nan=False)
         (stage / MANIFEST).write_text(text + "\n", encoding="utf-8")
         accept(stage)
-        _sync(stage)
-        _move_into_place(stage, path)
+        sync(stage)
+        move_into_place(stage, path)
 
 
 def check_target(path: Path, *, overwrite: bool = False) -> None:
@@ -65,7 +65,7 @@ def check_target(path: Path, *, overwrite: bool = False) -> None:
 
 
 @contextmanager
-def _staging(path: Path) -> Iterator[Path]:
+def staging(path: Path) -> Iterator[Path]:
     """A hidden sibling folder that is gone afterwards, whatever happens short of a kill."""
     parent = path.absolute().parent
     _remove_abandoned(parent, path.name)
@@ -111,9 +111,9 @@ def sha256_of(file: Path) -> str:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
-def _sync(folder: Path) -> None:
+def sync(folder: Path) -> None:
     """Make sure everything is on the disk before the folder gets its name."""
-    for entry in [*folder.iterdir(), folder]:
+    for entry in [*folder.rglob("*"), folder]:
         descriptor = os.open(entry, os.O_RDONLY)
         try:
             os.fsync(descriptor)
@@ -121,7 +121,8 @@ def _sync(folder: Path) -> None:
             os.close(descriptor)
 
 
-def _move_into_place(stage: Path, path: Path) -> None:
+def move_into_place(stage: Path, path: Path) -> None:
+    """Give the finished folder its name in one step; an older bundle of that name goes."""
     if path.exists() and _exchange(stage, path):
         return  # the older bundle now has the stage's name and goes with it
     if not path.exists():

@@ -4,3 +4,10 @@ Only the DataFrame API is used, so that it runs on a classic session and over Sp
 driver: it sees the distinct values of each column with their counts, the cuts of the block tree, one line per block
 and one line per partition of the measurement.
 """
+
+from polyveil.engines.spark.release import SparkRelease
+from polyveil.engines.spark.run import anonymize
+from polyveil.engines.spark.session import session_for
+from polyveil.engines.spark.verify import verify
+
+__all__ = ["SparkRelease", "anonymize", "session_for", "verify"]

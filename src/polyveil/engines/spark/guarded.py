@@ -1,4 +1,4 @@
-"""Functions that run on Spark's workers, guarded: the text of an error may hold data and would end up in Spark's logs."""
+"""Functions that run on Spark's workers, guarded: an error's text may hold data and would end up in Spark's logs."""
 
 from __future__ import annotations
 

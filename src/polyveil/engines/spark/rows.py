@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from polyveil.engines.spark.guarded import guarded, guarded_items
 from polyveil.engines.spark.place import Plan, canonical_order, place_block
 from polyveil.engines.spark.tree import HASH, HASH_BITS, WHOLE, BlockTree, build_tree
-from polyveil.engines.spark.values import Values, ValueColumn
+from polyveil.engines.spark.values import ValueColumn, Values
 from polyveil.policy.hierarchy import IntArray
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _encoder(columns: Sequence[ValueColumn]) -> Callable[[Iterator[pa.RecordBatc
     return encode
 
 
-def _encode_batch(batch: pa.RecordBatch, known: Sequence[tuple[pa.Array, IntArray]]) -> pa.RecordBatch:
+def _encode_batch(batch: pa.RecordBatch, known: Sequence[tuple[pa.Array, Any]]) -> pa.RecordBatch:
     arrays = list(batch.columns)
     for place, (raw, codes) in enumerate(known):
         found = pc.index_in(arrays[place], value_set=raw.cast(arrays[place].type))
@@ -97,7 +97,7 @@ def plant(coded: DataFrame, plan: Plan, sample_rows: int, block_rows: int) -> Bl
     values = plan.values
     share = min(1.0, sample_rows / values.rows)
     names = code_names(values)
-    sample = (coded if share == 1.0 else coded.sample(share, seed=plan.seed % 2**31)).select(*names)
+    sample = (coded if share == 1.0 else coded.sample(fraction=share, seed=plan.seed % 2**31)).select(*names)
     sample = sample.withColumn("one", sf.lit(0))
 
     def grow(table: pa.Table) -> pa.Table:
@@ -128,7 +128,8 @@ def in_blocks(coded: DataFrame, values: Values, tree: BlockTree) -> DataFrame:
     by_hash = bool(((tree.attribute == HASH) & (tree.left >= 0)).any())
 
     def assign(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        twins = Twins(TaskContext.get().partitionId()) if by_hash else None
+        task = TaskContext.get()
+        twins = Twins(task.partitionId() if task else 0) if by_hash else None
         for batch in batches:
             codes, content = [batch.column(i).to_numpy() for i in places], batch.column(hashed).to_numpy()
             blocks = tree.blocks_of(codes, twins.told_apart(content) if twins else content)
@@ -167,7 +168,8 @@ def _mixed(hashed: IntArray, occurrence: IntArray, partition: int) -> IntArray:
     state = state ^ np.uint64((partition + 1) * 0xD1342543DE82EF95 & 0xFFFFFFFFFFFFFFFF)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return ((state ^ (state >> np.uint64(31))) & np.uint64(POSITIVE)).astype(np.int64)
+    mixed: IntArray = ((state ^ (state >> np.uint64(31))) & np.uint64(POSITIVE)).astype(np.int64)
+    return mixed
 
 
 def placed(blocks: DataFrame, plan: Plan, partitions: int) -> DataFrame:

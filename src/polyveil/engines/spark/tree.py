@@ -3,7 +3,7 @@
 It is built on a sample, like the top of a Mondrian tree (LeFevre et al. 2006): the widest quasi-identifier is cut near
 its median, categories between the children of their common ancestor. A cut is made only where both sides stay near
 enough to the whole table (see `MARGIN`); where no quasi-identifier allows that, rows are divided by a hash of their
-content, which leaves every distribution as it is. Rows with equal quasi-identifiers therefore part only where they must.
+content, which leaves every distribution as it is. Rows with equal quasi-identifiers part only there.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ class CountedColumn(SensitiveColumn):
     whole: IntArray
 
     @property
-    def counts(self) -> IntArray:  # type: ignore[override]
+    def counts(self) -> IntArray:
         return self.whole
 
 
@@ -184,8 +184,8 @@ def value_counts(frame: DataFrame) -> dict[str, tuple[pa.Array, pa.Array]]:
         for place, size in sizes.items():
             if size > MOST_VALUES:
                 raise InputError(
-                    f"the column {names[place]} has {size} distinct values, and {MOST_VALUES} are the most a column may "
-                    "have here. Round its values, or give it the role identifier or insensitive"
+                    f"the column {names[place]} has {size} distinct values, and {MOST_VALUES} are the most a column "
+                    "may have here. Round its values, or give it the role identifier or insensitive"
                 )
         table = counted.toArrow()
     finally:
