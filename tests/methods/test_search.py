@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from polyveil.measure import measure_loss
 from polyveil.methods.boxes import SET
-from polyveil.methods.judge import compile_constraints, holds
+from polyveil.methods.judge import closeness, compile_constraints, holds
 from polyveil.methods.search.absorb import absorb_all, merge_rest
 from polyveil.methods.search.classes import CLASS, USED, Classes, box_without, classes_of, total_loss
+from polyveil.methods.search.coarse import coarsen
 from polyveil.methods.search.divide import divide_rows
 from polyveil.methods.search.extract import pressure, sift_rows, take_out
 from polyveil.methods.search.moves import anneal, best_moves, make_orders, make_scratch
@@ -22,8 +23,8 @@ from polyveil.methods.search.rounds import Round, cut_into_parts, improve, set_s
 from polyveil.methods.search.space import KIND, Rows, Space, cell_loss, keeps, make_space
 from polyveil.methods.search.tree import grow_tree
 from polyveil.models import AlphaAnonymity, KAnonymity, Model, TCloseness, attributes_of
-from polyveil.table.coded import CodedTable
-from tables import random_table
+from polyveil.table.coded import CodedTable, SensitiveColumn
+from tables import ordered, random_table
 
 seeds = st.integers(0, 10_000)
 
@@ -209,3 +210,25 @@ def test_parts_keep_classes_whole_and_rounds_do_not_depend_on_threads(monkeypatc
     assert (once[0] == again[0]).all()
     assert once[1] <= total_loss(classes) + 1e-9
     recounted(table, space, rows, classes_of(space, rows, once[0], int(once[0].max()) + 1))
+
+
+@settings(max_examples=15, deadline=None)
+@given(seeds, st.floats(0.1, 0.5), st.booleans())
+def test_what_is_close_on_bins_is_close_on_values(seed: int, t: float, nulls: bool) -> None:
+    rng = np.random.default_rng(seed)
+    domain = ordered(3000, rng, null=nulls)
+    column = SensitiveColumn(
+        "amount", domain, rng.integers(0, domain.size, 4000), "ordered", np.ones(domain.size, dtype=np.int64)
+    )
+    table = CodedTable(4000, random_table(seed, rows=4000).quasi, (column,))
+    judge = compile_constraints([KAnonymity(2), TCloseness(t, "amount")], attributes_of(table), table)
+    coarse, bin_of = coarsen(judge)
+    assert coarse.width < judge.width // 2
+    for n in (2, 5, 20, 100):
+        codes = rng.choice(column.codes, n)
+        fine, binned = np.bincount(codes, minlength=judge.width), np.bincount(bin_of[codes], minlength=coarse.width)
+        distance, lower = np.zeros(1), np.zeros(1)
+        closeness(judge, fine, n, distance)
+        closeness(coarse, binned, n, lower)
+        assert distance[0] - judge.close_limit[0] <= lower[0] - coarse.close_limit[0] + 1e-9
+    assert coarse.close_limit[0] >= 0.95 * judge.close_limit[0]

@@ -24,7 +24,8 @@ from polyveil.policy.hierarchy import IntArray
 
 PART_ROWS = 32_768
 """Rows of a part, about."""
-ORDERS = 8
+ORDERS, FEW_ORDERS, FEW_MOVES = 8, 2, 5.0
+"""Random orders for a round, and for one with no more than so many moves per row."""
 ORDER_JITTER = 0.7
 REACH = 300.0
 CORES = 2
@@ -121,7 +122,7 @@ def improve_part(
     used = int(labels.max()) + 1
     classes = classes_of(space, rows, labels, used + min(used + 64, len(labels) // space.least))
     if plan.moves_per_row > 0 or plan.rebuilds_per_class > 0:
-        orders = make_orders(space, rows, ORDERS, ORDER_JITTER)
+        orders = make_orders(space, rows, ORDERS if plan.moves_per_row > FEW_MOVES else FEW_ORDERS, ORDER_JITTER)
     if plan.moves_per_row > 0:
         anneal(space, rows, classes, orders, int(plan.moves_per_row * len(labels)), plan.start, plan.end, REACH)
     if plan.rebuilds_per_class > 0:

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from polyveil.methods.boxes import ORDERED, SET, TREE, code_matrix, kind_of
 from polyveil.methods.compiled import njit
 from polyveil.methods.judge import JudgeSpec, holds, sensitive_matrix
+from polyveil.methods.search.coarse import coarsen
 from polyveil.policy.hierarchy import FloatArray, IntArray
 from polyveil.table.coded import CodedTable, QuasiColumn, distinct
 from polyveil.table.domain import OrderedDomain
@@ -60,6 +61,9 @@ class Space(NamedTuple):
 def make_space(table: CodedTable, judge: JudgeSpec) -> tuple[Space, Rows]:
     """The space of a table under a judge, and its rows."""
     places = sensitive_matrix(table)
+    if not _asks_more(judge):
+        judge, bin_of = coarsen(judge)
+        places = bin_of.astype(np.int32)[places]
     alone = len(table.sensitive)
     judged = [a for a in range(places.shape[1]) if a >= alone or _is_judged(judge, a)]
     shares = np.bincount(places.ravel(), minlength=judge.width) / max(table.rows, 1)
