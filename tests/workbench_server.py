@@ -30,8 +30,8 @@ import sys
 from pathlib import Path
 from polyveil.web.app import serve
 from polyveil.web.settings import Settings
-folder, port, workers = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-serve(Settings(folder=folder / "state", data_folders=(folder / "data",), port=port, token=sys.argv[4], workers=workers))
+folder, port, token, waiting = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3], int(sys.argv[4])
+serve(Settings(folder=folder / "state", data_folders=(folder / "data",), port=port, token=token, max_waiting=waiting))
 """
 
 
@@ -53,14 +53,14 @@ class Server:
 
 
 @contextmanager
-def running(folder: Path, workers: int = 2) -> Iterator[Server]:
+def running(folder: Path, max_waiting: int = 50) -> Iterator[Server]:
     """Start a workbench on a free port; it is stopped as Ctrl-C stops it."""
     (folder / "data").mkdir(exist_ok=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
     with (folder / "server.log").open("ab") as log:
-        command = [sys.executable, "-c", START, str(folder), str(port), str(workers), TOKEN]
+        command = [sys.executable, "-c", START, str(folder), str(port), TOKEN, str(max_waiting)]
         process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
     server = Server(folder, port, process)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 pytest.importorskip("nicegui", reason="the workbench needs the web extra")
 pytest.importorskip("playwright", reason="the pages are driven with playwright")
 
+import httpx2 as httpx
 from playwright.sync_api import Browser, Page, expect
 
 from polyveil.verify import verify
@@ -23,8 +25,20 @@ TOWNS, ILLNESSES = ("Cork", "Derry", "Galway", "Lisbon"), ("flu", "HIV", "cold",
 TABLE = "name,age,town,illness\n" + "\n".join(
     f"P{i},{20 + i % 50},{TOWNS[i % 4]},{ILLNESSES[i % 5]}" for i in range(200)
 )
+CONTRAST = ["color-contrast"]
 HIERARCHY = b"Cork;Ireland;*\nDerry;Ireland;*\nGalway;Ireland;*\nLisbon;Portugal;*\n"
 WAIT = 60_000
+expect.set_options(timeout=WAIT)
+RUN = 300_000
+"""The first run of a fresh checkout compiles the kernels."""
+POLICY = """
+columns:
+  name: {role: identifier}
+  age: {role: quasi, type: numeric}
+  town: {role: quasi}
+  illness: {role: sensitive, t: 0.4}
+privacy: {k: 4}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -39,6 +53,21 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def chromium() -> Iterator[Browser]:
     with browser() as found:
         yield found
+
+
+@pytest.fixture(scope="module")
+def finished(server: Server) -> str:
+    """A table with a finished run, made through the API; returns its id."""
+    with httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as client:
+        table = client.post("/api/tables/upload", files={"file": ("people.csv", TABLE.encode())}).json()["id"]
+        run = client.post("/api/runs", json={"table": table, "policy": POLICY, "title": "looked at"}).json()
+        for _ in range(RUN // 200):
+            state = client.get(f"/api/runs/{run['id']}").json()["state"]
+            if state not in ("waiting", "running"):
+                assert state == "done"
+                return str(table)
+            time.sleep(0.2)
+    raise AssertionError("the run does not end")
 
 
 @pytest.fixture
@@ -119,7 +148,7 @@ def start(page: Page, server: Server, table: str, name: str) -> Any:
 
 def ended(card: Any) -> str:
     status = card.locator(".pv-tag")
-    expect(status).to_have_text(re.compile("done|failed|crashed|cancelled|interrupted"), timeout=WAIT)
+    expect(status).to_have_text(re.compile("done|failed|crashed|cancelled|interrupted"), timeout=RUN)
     for alert in card.get_by_role("alert").all():
         print(alert.inner_text())  # pytest shows it where the run ended otherwise than expected
     return str(status.inner_text())
@@ -156,12 +185,8 @@ def test_the_whole_job_from_upload_to_a_bundle_that_verifies(page: Page, server:
     expect(page.get_by_role("heading", name="Class sizes")).to_be_visible()
 
 
-def test_explore_marks_the_class_of_a_row_on_both_sides(page: Page, server: Server) -> None:
-    table = upload(page, server)
-    ask(page, server, table, k="4", t="0.4")
-    card = start(page, server, table, "seen")
-    assert ended(card) == "done"
-    card.get_by_role("link", name="Explore").click()
+def test_explore_marks_the_class_of_a_row_on_both_sides(page: Page, server: Server, finished: str) -> None:
+    page.goto(f"{server.url}/explore/{finished}")
     original = page.get_by_role("region", name="Rows of the original by class")
     released = page.get_by_role("region", name="Rows of the release by class")
     first = original.locator(".ag-row[row-index='0'] .ag-cell").nth(1)
@@ -174,7 +199,7 @@ def test_explore_marks_the_class_of_a_row_on_both_sides(page: Page, server: Serv
     for heading in ("Class sizes", "Distance of each class", "The worst classes", "Before and after"):
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
     page.get_by_role("button", name="Attack this release").click()
-    expect(page.get_by_text("No promise was broken.")).to_be_visible(timeout=2 * WAIT)
+    expect(page.get_by_text("No promise was broken.")).to_be_visible(timeout=RUN)
 
 
 def test_a_hierarchy_edit_changes_the_outcome(page: Page, server: Server, tmp_path: Path) -> None:
@@ -269,41 +294,58 @@ def test_sliders_end_where_the_table_does(page: Page, server: Server) -> None:
     slider = page.get_by_role("slider", name="Several values in every class")
     # Five illnesses, equally common: no l above 5 can be kept.
     expect(slider).to_have_attribute("aria-valuemax", "5")
-    slider.focus()
-    slider.press("ArrowRight")
+    slider.locator("[tabindex='0']").press("ArrowRight")
     expect(page.get_by_text("No sensitive value makes up more than 1/3 of any class.")).to_be_visible()
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (820, "light")])
-def test_every_view_is_readable_for_everybody(server: Server, chromium: Browser, width: int, scheme: Any) -> None:
+def test_every_view_is_readable_for_everybody(server: Server, chromium: Browser, finished: str) -> None:
     """Labels, roles and contrast as axe-core checks them, and nothing wider than the window."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed").Axe()
-    context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page = context.new_page()
-    page.set_default_timeout(WAIT)
-    page.goto(f"{server.url}/?token={TOKEN}")
-    table = upload(page, server)
-    ask(page, server, table, k="4", t="0.4")
-    assert ended(start(page, server, table, "looked at")) == "done"
+    found: list[str] = []
+    for width, scheme in ((1280, "light"), (1280, "dark"), (820, "light")):
+        context = chromium.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        page = context.new_page()
+        page.set_default_timeout(WAIT)
+        page.goto(f"{server.url}/?token={TOKEN}")
+        if scheme == "light":
+            import_hierarchy(page, server, finished)
+        for address, words in views_of(finished).items():
+            page.goto(f"{server.url}{address}")
+            expect(page.get_by_text(words).first).to_be_visible()
+            page.wait_for_timeout(500)
+            if page.evaluate("document.documentElement.scrollWidth") > width:
+                found.append(f"{address} is wider than {width}")
+            # Everything once; what changes with the colours again in the dark.
+            rules = (
+                ["wcag2a", "wcag2aa"] if (width, scheme) == (1280, "light") else {"type": "rule", "values": CONTRAST}
+            )
+            results = axe.run(page, options={"runOnly": rules}) if width == 1280 else None
+            if results is None:
+                continue
+            for violation in results.response["violations"]:
+                places = [node["target"] for node in violation["nodes"][:3]]
+                found.append(f"{address} {width} {scheme}: {violation['id']} {places}")
+        context.close()
+    assert found == []
+
+
+def import_hierarchy(page: Page, server: Server, table: str) -> None:
     page.goto(f"{server.url}/columns/{table}/2")
     page.get_by_label("Choose a hierarchy file").set_input_files(
         files=[{"name": "town.csv", "mimeType": "text/csv", "buffer": HIERARCHY}]
     )
     expect(page.get_by_role("treeitem", name="Ireland, 150 rows")).to_be_visible()
-    found: list[str] = []
-    views = {"/": "Try an example", f"/?table={table}": "Fetched as you scroll", f"/columns/{table}": "of the people",
-             f"/columns/{table}/2": "Level by level", f"/privacy/{table}": "Hide in a crowd",
-             f"/run/{table}": "looked at", f"/explore/{table}": "Before and after",
-             f"/take-home/{table}": "Release bundle"}  # fmt: skip
-    for address, words in views.items():
-        page.goto(f"{server.url}{address}")
-        expect(page.get_by_text(words).first).to_be_visible()
-        page.wait_for_timeout(700)
-        if page.evaluate("document.documentElement.scrollWidth") > width:
-            found.append(f"{address} is wider than {width}")
-        results = axe.run(page, options={"runOnly": ["wcag2a", "wcag2aa"]})
-        for violation in results.response["violations"]:
-            places = [node["target"] for node in violation["nodes"][:3]]
-            found.append(f"{address}: {violation['id']} {places}")
-    context.close()
-    assert found == []
+
+
+def views_of(table: str) -> dict[str, str]:
+    """Every view, and words that stand there once it is drawn."""
+    return {
+        "/": "Try an example",
+        f"/?table={table}": "Fetched as you scroll",
+        f"/columns/{table}": "of the people",
+        f"/columns/{table}/2": "Level by level",
+        f"/privacy/{table}": "Hide in a crowd",
+        f"/run/{table}": "looked at",
+        f"/explore/{table}": "Before and after",
+        f"/take-home/{table}": "Release bundle",
+    }

@@ -32,6 +32,7 @@ SHOWN = 14
 WORST = 40
 BINS = 30
 NUMBERS_AS_BARS = 15
+UTILITY_ROWS = 200_000
 
 
 def write_views(
@@ -56,7 +57,10 @@ def write_views(
         bound = bind(policy, table)
         rows = _original_rows(bound, of_row, facts.quasi.select(names), classes)
         rows.write_parquet(folder / "original.parquet")
-    write_json(folder / "explore.json", _figures(facts, classes, bound))
+    figures = _figures(facts, classes, bound)
+    if original is not None and bound is not None and facts.form == "generalized":
+        figures["utility"] = _utility(bound, original[2])
+    write_json(folder / "explore.json", figures)
 
 
 def _write_sorted(frame: pl.DataFrame, classes: IntArray, path: Path) -> None:
@@ -133,6 +137,16 @@ def _worst(facts: Facts, classes: IntArray) -> list[dict[str, Any]]:
             )
     found.sort(key=lambda each: -(each["used"] or 0.0))
     return found[:WORST]
+
+
+def _utility(bound: Bound, of_row: IntArray) -> dict[str, float] | None:
+    """What the release is still good for; left out for tables so large that it would keep people waiting."""
+    if bound.rows > UTILITY_ROWS:
+        return None
+    from polyveil.measure.utility import measure_utility
+
+    found = measure_utility(encode(bound), Partition(of_row), learn=False)
+    return {name: float(getattr(found, name)) for name in ("query_error", "distribution_shift", "association_shift")}
 
 
 def _first_rows(facts: Facts, classes: IntArray) -> dict[int, list[str]]:

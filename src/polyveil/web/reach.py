@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from polyveil.advise.overlap import advise_t
 from polyveil.models import Attribute, TCloseness, attributes_of, from_classes
 from polyveil.policy import from_dict
 from polyveil.policy.hierarchy import IntArray
@@ -21,6 +22,7 @@ from polyveil.table.source import Table
 
 _GUARANTEES = ("t", "l", "alpha", "beta", "delta")
 _VALUES = 1000
+_DRAWS = 50
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,9 @@ class Reach:
 
     rows: int
     columns: Mapping[str, Support]
+    advised_t: float | None = None
+    """The t that the overlap of the sensitive columns suggests (roy2014); None for fewer than two."""
+    advised_between: tuple[float, float] | None = None
 
     def most_l(self, diversity: str) -> int:
         """The largest l that all sensitive columns reach."""
@@ -64,9 +69,12 @@ def reach(table: Table, draft: Mapping[str, Any], folder: Any) -> Reach:
     asked = {"columns": columns, "privacy": {"k": 2}, "missing": draft.get("missing")}
     coded = encode(bind(from_dict(asked, folder=folder), table))
     attributes = attributes_of(coded)
+    advice = advise_t(coded, draws=_DRAWS)
     return Reach(
         coded.rows,
         {column.name: _support(attributes[column.name], column.distance) for column in coded.sensitive},
+        None if advice is None else advice.t,
+        None if advice is None else advice.interval,
     )
 
 

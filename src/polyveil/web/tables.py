@@ -51,6 +51,8 @@ class OpenTable:
 
     def counts(self, column: str) -> dict[str, int]:
         """Rows per value, as text; missing cells are left out."""
+        if column not in self.table.columns:
+            raise InputError("the table has no such column")
         counted = self.table.frame[column].cast(pl.String).drop_nulls().value_counts(sort=True)
         return dict(counted.iter_rows())
 

@@ -95,8 +95,10 @@ def _details(bench: Workbench, run: StoredRun, work: Work | None) -> None:
     with ui.element("div").classes("pv-columns pv-two"):
         with card("Class sizes", "Share of the classes by how many rows they have."):
             _chart(charts.shares(views["sizes"], "rows"), "Class sizes")
-        with card("Loss by column", "0: as it was, 1: nothing left."):
-            _losses(about["loss"]["by_attribute"])
+        with stack():
+            with card("Loss by column", "0: as it was, 1: nothing left."):
+                _losses(about["loss"]["by_attribute"])
+            _utility(views.get("utility"))
     _distances(views)
     _worst(views)
     _distributions(views)
@@ -119,6 +121,15 @@ def _head(run: StoredRun, about: Mapping[str, Any]) -> None:
         figure(percent(about["suppressed"] / max(about["rows"], 1)), "rows left out")
         if "additional_information_loss" in loss:
             figure(number(loss["additional_information_loss"]), "additional loss of grouping")
+
+
+def _utility(found: Mapping[str, float] | None) -> None:
+    if not found:
+        return
+    with card("What it is still good for", "Against the original; smaller is better."), row("pv-figures"):
+        figure(percent(found["query_error"]), "error of a typical count")
+        figure(f"{found['distribution_shift']:.3f}", "shift of distributions")
+        figure(f"{found['association_shift']:.3f}", "shift of associations")
 
 
 def _losses(by_attribute: Mapping[str, float]) -> None:

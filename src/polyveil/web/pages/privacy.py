@@ -137,9 +137,26 @@ class _Privacy:
             note=f"Beyond {top:g} a t asks for nothing: no class of this table can be farther away.",
         )
         with box:
+            self._advice(top)
             text("For single columns", "h3", "pv-h3")
             for name in self.names:
                 self._own_t(name, faults)
+
+    def _advice(self, top: float) -> None:
+        """What the table itself suggests for t."""
+        advised, between = self.reach.advised_t, self.reach.advised_between
+        if advised is None:
+            return
+        words = f"Advice: t = {advised:.2f}, from how much the sensitive columns overlap"
+        words += f" (95 % interval {between[0]:.2f} to {between[1]:.2f})." if between else "."
+
+        def take() -> None:
+            self.asked["t"] = round(min(max(advised, 0.01), top), 2)
+            self.draw()
+
+        with row("pv-between"):
+            text(words, "span", "pv-hint pv-grow")
+            ui.button("Use it", on_click=take).props('outline dense no-caps aria-label="Use the advised t"')
 
     def _own_t(self, name: str, faults: Sequence[Fault]) -> None:
         column, support = self.work.draft.columns[name], self.reach.columns[name]
