@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
+import signal
 import subprocess
+import sys
 import threading
 import time
 import zipfile
@@ -168,3 +170,29 @@ def try_out(operation: Any, headers: dict[str, str], real: dict[str, str]) -> No
         assert response.status_code < 500, (case.method, case.path, response.status_code)
 
     no_500()
+
+
+def test_the_command_prints_an_address_that_opens_the_workbench(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "polyveil", "serve", "--port", "0", "--no-open", "--folder", str(tmp_path / "own")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            assert process.stdout
+            address = process.stdout.readline().split()[-1]
+            assert re.fullmatch(r"http://127\.0\.0\.1:\d+/\?token=\S{20,}", address)
+            page = opened(address)
+            assert page.status_code == 200
+            assert "polyveil" in page.text
+            assert "token" not in str(page.url)
+        finally:
+            process.send_signal(signal.SIGINT)
+            process.wait(20)
+
+
+def opened(address: str) -> Any:
+    with httpx.Client(follow_redirects=True, timeout=30) as visitor:
+        for _ in range(300):
+            try:
+                return visitor.get(address)
+            except httpx.TransportError:
+                time.sleep(0.1)
+    raise AssertionError("the workbench does not answer")
