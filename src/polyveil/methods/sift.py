@@ -18,6 +18,7 @@ This package's own method.
 
 from __future__ import annotations
 
+import time
 from typing import Annotated
 
 import numpy as np
@@ -25,7 +26,7 @@ from pydantic import Field
 
 from polyveil.methods.base import Method, Options, Partition, Task, partition_of
 from polyveil.methods.reachable import reachable_basis, with_suppressed
-from polyveil.methods.search.schedule import Effort, Tell, search
+from polyveil.methods.search.schedule import Effort, Tell, deadline_of, search
 from polyveil.methods.search.space import make_space
 from polyveil.methods.search.start import best_start, floors_for
 
@@ -52,11 +53,14 @@ class Sift(Method[SiftOptions]):
     options_type = SiftOptions
 
     def partition(self, task: Task) -> Partition:
+        began, effort = time.monotonic(), self.options.effort
         basis = reachable_basis(task)
+        if not basis.table.quasi:
+            return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
         space, rows = make_space(basis.table, basis.judge)
-        labels = best_start(space, rows, task.rng)
+        labels = best_start(space, rows, task.rng, deadline_of(effort, began))
         floors = floors_for(space)
-        labels, _ = search(space, rows, labels, self.options.effort, floors, task.rng, telling(task))
+        labels, _ = search(space, rows, labels, effort, floors, task.rng, telling(task), began=began)
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
 
 

@@ -56,13 +56,15 @@ def search(
     rng: np.random.Generator,
     tell: Tell,
     heat: bool = True,
+    began: float | None = None,
 ) -> tuple[Codes, float]:
     """Improve classes as much as the effort allows: the best labels found and their total loss.
 
     Without `heat` no step raises the loss, and what a method arranged is changed only where that pays at once.
+    Seconds count from `began` on the monotonic clock, or from now.
     """
-    began = time.monotonic()
-    deadline = began + effort if isinstance(effort, (int, float)) else math.inf
+    began = time.monotonic() if began is None else began
+    deadline = deadline_of(effort, began)
     n = len(labels)
     by_row = losses(space, rows, labels)
     best, least = labels, float(by_row.sum())
@@ -78,6 +80,11 @@ def search(
         if time.monotonic() > deadline:
             break
     return best, least
+
+
+def deadline_of(effort: Effort | float, began: float) -> float:
+    """When to stop, on the monotonic clock."""
+    return began + effort if isinstance(effort, (int, float)) else math.inf
 
 
 def rounds(effort: Effort | float, began: float, hot: float) -> Iterator[tuple[float, Round]]:

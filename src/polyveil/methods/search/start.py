@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+import time
+
 import numpy as np
 
 from polyveil.methods.search.absorb import absorb_all, merge_rest
@@ -16,7 +19,7 @@ LADDER = (5, 10, 20, 40)
 fewer rows over. The steps do not depend on what is asked: whoever asks for less tries all that whoever asks for more
 does."""
 
-TRY_ALL = 100_000
+TRY_ALL = 50_000
 """Up to this many rows all floors are tried."""
 MOVE_ONCE = Round(moves_per_row=0, rebuilds_per_class=0, passes=1)
 
@@ -38,15 +41,17 @@ def sifted(space: Space, rows: Rows, floor: int) -> tuple[Codes, float]:
     return classes.member[:, CLASS].copy(), total_loss(classes)
 
 
-def best_start(space: Space, rows: Rows, rng: np.random.Generator) -> Codes:
+def best_start(space: Space, rows: Rows, rng: np.random.Generator, deadline: float = math.inf) -> Codes:
     """The labels of least loss among the floors, each after rows have moved once to where they cost least.
 
-    Large tables take a floor that does well everywhere instead of trying all.
+    Large tables take a floor that does well everywhere instead of trying all; after the deadline no more are tried.
     """
     if len(rows.tuple_of) > TRY_ALL:
         return sifted(space, rows, max(space.least, LADDER[1]) if space.width > 0 else space.least)[0]
     best, least = np.zeros(len(rows.tuple_of), dtype=np.int32), np.inf
     for floor in floors_for(space):
+        if least < np.inf and time.monotonic() > deadline:
+            break
         labels, loss = sifted(space, rows, int(floor))
         if loss < np.inf:
             labels, loss = improve(space, rows, labels, MOVE_ONCE, np.array([floor]), rng)
