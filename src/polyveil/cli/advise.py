@@ -114,6 +114,8 @@ def _show(advice: Advice) -> None:
     for combination in shown:
         table.add_row(" + ".join(combination.columns), figure(combination.unique_rows), f"{combination.share:.1%}")
     out.print(table if shown else f"no combination of up to {advice.uniqueness.width} columns singles out a row")
+    if not advice.uniqueness.complete:
+        out.print("not all combinations were tried: a longer --limit tries more", style="dim")
 
 
 def _show_costs(advice: Advice) -> None:
