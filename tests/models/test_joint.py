@@ -130,7 +130,7 @@ def test_the_tree_plan_lies_between_the_best_plan_and_total_variation(table: tup
         sizes = block.sizes[some]
         surplus = counts * joint.total - sizes[:, None] * joint.cell_whole
         scale = sizes * float(joint.total)
-        plan = tree_costs(surplus, joint.clusters.levels, joint.cells) / scale
+        plan = tree_costs(surplus, joint.clusters, joint.cells) / scale
         best = [best_cost(row, joint.cells, total) for row, total in zip(surplus, scale, strict=True)]
         varied = np.maximum(surplus, 0).sum(axis=1) / scale
         assert (plan >= np.array(best) - 2e-7).all()
@@ -159,9 +159,7 @@ def test_the_kernel_costs_the_same_plan_and_never_passes_what_the_model_fails(ta
     block = statistics(class_of_row, of_row, joint).block(joint.name)
     plan = np.concatenate(
         [
-            tree_costs(
-                counts * joint.total - block.sizes[some, None] * joint.cell_whole, joint.clusters.levels, joint.cells
-            )
+            tree_costs(counts * joint.total - block.sizes[some, None] * joint.cell_whole, joint.clusters, joint.cells)
             / (block.sizes[some] * float(joint.total))
             for some, counts in joint_module._cell_counts(block, joint)
         ]

@@ -22,7 +22,7 @@ from polyveil.policy.hierarchy import FloatArray, IntArray
 MOST_PAIRS = 12
 """Ordered pairs of columns attacked."""
 MOST_GROUPS = 300
-"""Groups, the largest distance first unknown and so drawn at random, whose guesses are held against the bound."""
+"""Groups, drawn at random, whose guesses are held against the bound; fewer where there are many combinations."""
 
 
 def joint(scene: Scene) -> list[Attack]:
@@ -77,16 +77,15 @@ def _joint_promise(scene: Scene, crowd: Crowd, known: str, wanted: str) -> Promi
     if not isinstance(about, JointAttribute):
         return None
     caps = caps_for(scene.models, scene.attributes, model.attribute, 0)
-    chosen = scene.rng.permutation(crowd.groups)[:MOST_GROUPS]
+    chosen = scene.rng.permutation(crowd.groups)[: max(MOST_GROUPS * 1000 // (1000 + about.size), 10)]
     right, limits = np.zeros(len(chosen)), np.ones(len(chosen))
     a, b = (about.tuples[:, about.parts.index(name)] for name in (known, wanted))
     order = np.argsort(crowd.group_of_record, kind="stable")
     begin = np.searchsorted(crowd.group_of_record[order], np.arange(crowd.groups + 1))
     for i, group in enumerate(chosen):
         records = order[begin[group] : begin[group + 1]]
-        guesses, share = _group_guesses(crowd.codes[known][records], crowd.codes[wanted][records])
-        within = np.flatnonzero([guesses.get(int(x)) == int(y) for x, y in zip(a, b, strict=True)])
-        right[i], limits[i] = share, caps.of_sets([within])[0][0]
+        guesses, right[i] = _group_guesses(crowd.codes[known][records], crowd.codes[wanted][records], int(a.max()) + 1)
+        limits[i] = caps.of_sets([np.flatnonzero(guesses[a] == b)])[0][0]
     weights: FloatArray = crowd.statistics.sizes[chosen].astype(np.float64)
     mean = np.full(1, float(weights @ limits / weights.sum()))
     # Shown is the mean bound; broken is any single group beyond its own.
@@ -99,10 +98,11 @@ def _covers(scene: Scene, model: JointCloseness, known: str, wanted: str) -> boo
     return isinstance(about, JointAttribute) and {known, wanted} <= set(about.parts)
 
 
-def _group_guesses(known: IntArray, wanted: IntArray) -> tuple[dict[int, int], float]:
-    """The commonest wanted value for each known value, and the share of records it is right about."""
+def _group_guesses(known: IntArray, wanted: IntArray, size: int) -> tuple[IntArray, float]:
+    """The commonest wanted value for each known value (-1: unknown), and the share of records it is right about."""
     pairs, counts = np.unique(np.stack([known, wanted], axis=1), axis=0, return_counts=True)
     order = np.lexsort((-counts, pairs[:, 0]))
     first = order[np.unique(pairs[order, 0], return_index=True)[1]]
-    guesses = {int(x): int(y) for x, y in pairs[first]}
+    guesses = np.full(size, -1, dtype=np.int64)
+    guesses[pairs[first, 0]] = pairs[first, 1]
     return guesses, float(counts[first].sum() / len(known))

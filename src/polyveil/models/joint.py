@@ -111,7 +111,7 @@ class JointCloseness(SensitiveModel):
         for some, counts in _cell_counts(block, about):
             sizes = block.sizes[some]
             surplus = counts * about.total - sizes[:, None] * about.cell_whole
-            cost = tree_costs(surplus, about.clusters.levels, about.cells) / (sizes * float(about.total))
+            cost = tree_costs(surplus, about.clusters, about.cells) / (sizes * float(about.total))
             values[some] = cost + _blur(about, counts, sizes)
             worst = np.argsort(-values[some], kind="stable")[:MOST_SOLVED]
             moved |= {some.start + int(c): surplus[c] for c in worst}

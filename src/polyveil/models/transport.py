@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from polyveil.models.clusters import Clusters
 from polyveil.models.space import TupleSpace
 from polyveil.policy.hierarchy import FloatArray, IntArray
 
 
-def tree_costs(surplus: IntArray, levels: IntArray, cells: TupleSpace) -> FloatArray:
+def tree_costs(surplus: IntArray, tree: Clusters, cells: TupleSpace) -> FloatArray:
     """The cost of each class's plan along the tree (`surplus` is classes x cells, in depth-first order of the cells).
 
     From the deepest level up, what is too much in a node goes to what is missing in the same node, in the order of
@@ -20,25 +21,40 @@ def tree_costs(surplus: IntArray, levels: IntArray, cells: TupleSpace) -> FloatA
     """
     rest = surplus.copy()
     costs = np.zeros(len(rest))
-    nodes = int(levels.max(initial=0)) + 1
-    for level in levels[::-1]:
-        owner, cell = np.nonzero(rest > 0)
-        lacking, empty = np.nonzero(rest < 0)
-        give, take = owner * nodes + level[cell], lacking * nodes + level[empty]
-        giving, taking = _present(give, take), _present(take, give)
-        owner, cell, give = owner[giving], cell[giving], give[giving]
-        lacking, empty, take = lacking[taking], empty[taking], take[taking]
-        if len(give) == 0:
+    owner, cell = np.nonzero(rest > 0)
+    below = np.full(len(cell), -1, dtype=np.int64)  # the node in which a cell was settled last
+    for level in tree.levels[::-1]:
+        waiting = rest[owner, cell] > 0
+        owner, cell, below = owner[waiting], cell[waiting], below[waiting]
+        node = level[cell]
+        new = node != below
+        give = owner[new] * len(tree.start) + node[new]
+        lacking, empty, take = _missing(rest, np.unique(give), tree)
+        giving = np.flatnonzero(new)[_present(give, take)]
+        below = node
+        if len(giving) == 0:
             continue
-        i, j, amount = _match(give, rest[owner, cell], take, -rest[lacking, empty])
-        costs += np.bincount(owner[i], weights=amount * cells.between(cell[i], empty[j]), minlength=len(costs))
-        np.subtract.at(rest, (owner[i], cell[i]), amount)
+        o, c = owner[giving], cell[giving]
+        i, j, amount = _match(o * len(tree.start) + node[giving], rest[o, c], take, -rest[lacking, empty])
+        costs += np.bincount(o[i], weights=amount * cells.between(c[i], empty[j]), minlength=len(costs))
+        np.subtract.at(rest, (o[i], c[i]), amount)
         np.add.at(rest, (lacking[j], empty[j]), amount)
     return costs
 
 
+def _missing(rest: IntArray, groups: IntArray, tree: Clusters) -> tuple[IntArray, IntArray, IntArray]:
+    """The cells of some nodes of some classes where something is missing: class, cell, and number of the group."""
+    owner, node = groups // len(tree.start), groups % len(tree.start)
+    length = tree.stop[node] - tree.start[node]
+    group = np.repeat(np.arange(len(groups)), length)
+    cell = np.arange(len(group)) - np.repeat(np.cumsum(length) - length, length) + tree.start[node][group]
+    lacks = rest[owner[group], cell] < 0
+    group, cell = group[lacks], cell[lacks]
+    return owner[group], cell, groups[group]
+
+
 def _present(keys: IntArray, others: IntArray) -> IntArray:
-    """Positions of the keys that are among the others; both rise."""
+    """Positions of the keys that are among the others; the others rise."""
     if len(others) == 0:
         return np.zeros(0, dtype=np.int64)
     at = np.minimum(np.searchsorted(others, keys), len(others) - 1)
