@@ -8,8 +8,8 @@ than any single attribute's distance, so joint closeness at t includes t-closene
 What is measured is never less than the true distance. A transport plan that looks for partners along a tree of near
 tuples (Backurs et al. 2020, "Flowtree") costs at least as much as the best plan; where the plan of a worst class is
 small enough, the best plan itself is found by linear programming. Measured on Adult against the best plan, the tree's
-plan is 1 to 3 % above it for occupation with education, 25 to 70 % for pairs of ordered attributes (random classes of 8 to
-200 rows, means of six).
+plan is 1 to 3 % above it for occupation with education, 25 to 70 % for pairs of ordered attributes (random classes of
+8 to 200 rows, means of six).
 
 The reference is the released rows: counts of combinations of the rows left out are nobody's business.
 """
