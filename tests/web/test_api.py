@@ -216,3 +216,14 @@ def test_binding_elsewhere_needs_the_token(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="token"):
         Settings(folder=tmp_path, host="0.0.0.0", token=None)
     assert Settings(folder=tmp_path, host="127.0.0.1", token=None).url == "http://127.0.0.1:8484/"
+
+
+def test_what_a_stop_interrupts_says_so_after_the_restart(tmp_path: Path) -> None:
+    with client_of(settings(tmp_path)) as client:
+        table = client.post("/api/tables/example", json={"example": "census", "rows": 200_000}).json()
+        policy = (tmp_path / "state" / "tables" / table["id"] / "policy.yaml").read_text()
+        run = client.post("/api/runs", json={"table": table["id"], "policy": policy}).json()
+        while client.get(f"/api/runs/{run['id']}").json()["progress"]["stage"] == "waiting":
+            time.sleep(0.05)
+    with client_of(settings(tmp_path)) as client:
+        assert client.get(f"/api/runs/{run['id']}").json()["state"] == "interrupted"

@@ -29,6 +29,7 @@ class Jobs:
         self.running: dict[str, asyncio.subprocess.Process] = {}
         self.cancelled: set[str] = set()
         self.tasks: set[asyncio.Task[None]] = set()
+        self.closing = False
 
     def submit(self, table: StoredTable, policy: str, title: str, seed: int | None = None) -> StoredRun:
         """Queue a run, or refuse it when too many wait already."""
@@ -104,7 +105,7 @@ class Jobs:
         state: RunState = self.store.run(run_id).outcome.get("state", "crashed")
         if state == "crashed" and run_id in self.cancelled:
             return "cancelled"
-        return state
+        return "interrupted" if state == "crashed" and self.closing else state
 
     async def keep_house(self) -> None:
         """Delete uploads past their age, from time to time."""
@@ -114,6 +115,7 @@ class Jobs:
 
     async def close(self) -> None:
         """Stop everything; what was running is marked as interrupted."""
+        self.closing = True
         self.waiting.clear()
         for process in list(self.running.values()):
             await _stop(process)

@@ -66,14 +66,22 @@ def frontier(runs: Sequence[StoredRun], axis: str, chosen: str) -> dict[str, Any
         **BASE,
         "grid": {"left": 18, "right": 24, "top": 24, "bottom": 40, "containLabel": True},
         "tooltip": {"trigger": "item", ":formatter": "p => tooltipOfRun(p)"},
-        "xAxis": _axis(AXES[axis], type="value", scale=True),
-        "yAxis": _axis("loss", type="value", scale=True, nameGap=42),
+        "xAxis": _axis(AXES[axis], type="value", **_room([p for p, *_ in points], 1.0 if axis == "k" else 0.02)),
+        "yAxis": _axis("loss", type="value", nameGap=42, **_room([loss for _, loss, _ in points], 0.02)),
         "series": [
             {"type": "line", "data": [list(point) for point in best], "symbol": "none", "silent": True,
              "lineStyle": {"color": ACCENT, "type": "dashed", "width": 1.5}},
             {"type": "scatter", "data": data},
         ],
     }  # fmt: skip
+
+
+def _room(values: Sequence[float], least: float) -> dict[str, float]:
+    """Ends of an axis that leave some room around the points."""
+    low, high = min(values, default=0.0), max(values, default=1.0)
+    room = max(0.12 * (high - low), least)
+    digits = 0 if least >= 1 else 2
+    return {"min": max(0.0, round(low - room, digits)), "max": round(high + room, digits)}
 
 
 def unbeaten(points: Sequence[tuple[float, float]], *, lower: bool) -> list[tuple[float, float]]:

@@ -177,7 +177,8 @@ class _ColumnPage:
 
     async def _draw_levels(self, shape: Shape) -> None:
         tree = shape.hierarchy
-        found = await in_thread(levels, tree, shape.counts) if tree is not None else []
+        counts = {"missing": shape.missing, **shape.counts} if shape.missing else shape.counts
+        found = await in_thread(levels, tree, counts) if tree is not None else []
         self.steps.clear()
         self.steps.set_visibility(bool(found))
         with self.steps:

@@ -43,7 +43,7 @@ async def _build(work: Work) -> None:
         with stack():
             runs = _Runs(work)
             runs.box = stack()
-            runs.table = ui.element("div")
+    runs.table = ui.element("div")
     runs.poll()
     ui.timer(0.5, runs.poll)
     next_step("run", work.stored.id)
@@ -94,7 +94,7 @@ class _Start:
             name = "mondrian"
             self.method["name"] = name
         about = method_class(name)
-        titles = {key: f"{key} - {method_class(key).title}" for key in METHODS}
+        titles = {key: _title(key, method_class(key).title) for key in METHODS}
         ui.select(titles, value=name, on_change=choose).props('outlined dense aria-label="Method"').mark("method")
         with ui.element("dl").classes("pv-explain"):
             for title, words in (("Keeps", about.guarantee), ("Effort", about.cost), ("From", about.paper)):
@@ -262,6 +262,10 @@ def _working(run: StoredRun, progress: Mapping[str, Any]) -> None:
     falling = [(at, float(found[1])) for at, words in progress.get("history", []) if (found := _LOSS.search(words))]
     if len(falling) > 1:
         trusted(falling_line(falling))
+
+
+def _title(name: str, title: str) -> str:
+    return title if title.lower().startswith(name.lower()) else f"{name}: {title}"
 
 
 def _link(label: str, address: str) -> None:
