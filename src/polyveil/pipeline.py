@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -59,11 +59,20 @@ def anonymize(
 ) -> Release:
     """Anonymize a table by a policy; with `out`, publish it there as a bundle once its files have been verified.
 
-    `source` is a path or a polars, pandas or pyarrow frame. `seed` reproduces the method's choices; the order of the
+    `source` is a path or a polars, pandas or pyarrow frame; a Spark DataFrame is anonymized by Spark, and the release's
+    table is one again. `seed` reproduces the method's choices; the order of the
     released rows never follows from it. `report` puts report.html into the bundle. `reading` passes options such as
     `delimiter` on to the reader.
     Raises PolicyError or InputError for what cannot be used, Unsatisfiable where the policy cannot be reached.
     """
+    if type(source).__module__.startswith("pyspark.sql"):
+        from polyveil.engines.spark import anonymize as on_spark
+
+        options = dict(reading or {})
+        # The same properties on a Spark DataFrame; only a Release in memory has class_of_row.
+        return cast(
+            Release, on_spark(source, policy, out=out, overwrite=overwrite, seed=seed, progress=progress, **options)
+        )
     clock = Clock(progress)
     policy = load_policy(policy)
     method = make_method(policy.method)

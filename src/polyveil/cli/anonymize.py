@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from polyveil.cli.engine import Engine, source_of
 from polyveil.cli.frame import print_json, reported_errors
 from polyveil.cli.progress import shown_progress
 
@@ -34,6 +35,13 @@ def anonymize(
     delimiter: Annotated[str | None, typer.Option(help="Field delimiter of a CSV; found by itself otherwise.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV; found by itself otherwise.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Decimal mark of a CSV; found by itself otherwise.")] = None,
+    engine: Annotated[Engine, typer.Option(help="Where to run: this machine, or Spark.")] = Engine.LOCAL,
+    master: Annotated[
+        str | None, typer.Option(help="Spark's master or Connect URL (local[4], sc://host); the ambient one otherwise.")
+    ] = None,
+    block_rows: Annotated[
+        int | None, typer.Option(min=1000, help="Rows in which Spark's workers look for classes at a time.")
+    ] = None,
     private: Annotated[
         Path | None, typer.Option(help="Folder of your own for what must never be published: the class of each row.")
     ] = None,
@@ -54,16 +62,17 @@ def anonymize(
         options = {"table": table, "query": query, "delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         if private is not None and Path(out).resolve() in (private.resolve(), *private.resolve().parents):
             raise InputError("--private lies inside the release, which is public. Name a folder of your own")
+        source, reading = source_of(engine, master, data, {**options, "private": private}, block_rows)
         with shown_progress(quiet=quiet or as_json) as progress:
             release = run(
-                data,
+                source,
                 policy,
                 out=out,
                 overwrite=overwrite,
                 seed=seed,
                 report=report,
                 progress=progress,
-                reading={name: value for name, value in options.items() if value is not None},
+                reading=reading,
             )
         if private is not None:
             release.save_private(private)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from polyveil.cli.engine import Engine, session_of
 from polyveil.cli.frame import print_json, reported_errors
 
 
@@ -13,6 +14,10 @@ def verify(
     release: Annotated[
         str, typer.Argument(help="The folder of a release, or its database with ?schema=NAME, as in --out.")
     ],
+    engine: Annotated[Engine, typer.Option(help="Where to measure: this machine, or Spark.")] = Engine.LOCAL,
+    master: Annotated[
+        str | None, typer.Option(help="Spark's master or Connect URL; the ambient one otherwise.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Re-check a release from its files alone, believing nothing else.
@@ -24,7 +29,13 @@ def verify(
         from polyveil.table.databases import shown
         from polyveil.verify import verify as run
 
-        verification = run(release)
+        spark = session_of(engine, master)
+        if spark is None:
+            verification = run(release)
+        else:
+            from polyveil.engines.spark import verify as on_spark
+
+            verification = on_spark(release, spark)
         if as_json:
             print_json({**verification.to_dict(), "release": shown(release)})
         else:

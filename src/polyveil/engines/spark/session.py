@@ -22,11 +22,10 @@ def session_for(master: str | None = None) -> SparkSession:
     Without any of them a local session on all cores is started.
     """
     try:
-        with warnings.catch_warnings():
-            # pyspark warns that its pandas functions do not know pandas 3 yet; only Arrow functions are used here.
-            warnings.simplefilter("ignore", FutureWarning)
-            from pyspark.errors import PySparkException
-            from pyspark.sql import SparkSession
+        # pyspark warns that its pandas functions do not know pandas 3 yet; only Arrow functions are used here.
+        warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+        from pyspark.errors import PySparkException
+        from pyspark.sql import SparkSession
     except ImportError:
         raise InputError(f"--engine spark needs pyspark, which is not installed. {_REMEDY}") from None
     if master is None:

@@ -20,7 +20,7 @@ from polyveil.table.domain import Domain, OrderedDomain
 
 HASH = -1
 """Stands for an attribute where a node divides rows by a bit of their hash."""
-MARGIN = 0.75
+MARGIN = 0.5
 """A block may be this share of t away from the whole table: its classes need room to stay within t themselves."""
 LEAST_SHARE = 0.25
 """No block is planned smaller than this share of the block size."""

@@ -1,0 +1,49 @@
+"""`--engine`: where the work is done, and what the options of one engine mean to the other."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+
+class Engine(StrEnum):
+    """The engines by name."""
+
+    LOCAL = "local"
+    SPARK = "spark"
+
+
+def session_of(engine: Engine, master: str | None) -> Any:
+    """Spark's session, or None on this machine; a master without Spark is refused."""
+    if engine is Engine.SPARK:
+        from polyveil.engines.spark import session_for
+
+        return session_for(master)
+    if master is not None:
+        from polyveil.errors import InputError
+
+        raise InputError("--master is for Spark. Add --engine spark, or leave it out")
+    return None
+
+
+def source_of(
+    engine: Engine, master: str | None, data: str, options: Mapping[str, Any], block_rows: int | None
+) -> tuple[Any, dict[str, Any]]:
+    """What to anonymize, and how to read it: the path as it is, or a Spark DataFrame."""
+    from polyveil.errors import InputError
+
+    given = {name: value for name, value in options.items() if value is not None}
+    if engine is Engine.LOCAL:
+        if block_rows is not None:
+            raise InputError("--block-rows is for Spark. Add --engine spark, or leave it out")
+        session_of(engine, master)
+        return data, {name: value for name, value in given.items() if name != "private"}
+    if given:
+        raise InputError(
+            f"--{next(iter(given))} is not for Spark, which reads Parquet and its own tables. Leave it out"
+        )
+    from polyveil.engines.spark.session import read_source
+
+    frame = read_source(session_of(engine, master), data)
+    return frame, {} if block_rows is None else {"block_rows": block_rows}
