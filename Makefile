@@ -34,3 +34,7 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 clean:
 	rm -rf $(VENV) polyveil-demo .mypy_cache .ruff_cache .pytest_cache
+
+.PHONY: docs
+docs: $(VENV)/.installed-dev
+	$(BIN)/zensical build
