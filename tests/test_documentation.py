@@ -13,7 +13,9 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(sh|python)\n(.*?)^```", re.MULTILINE | re.DOTALL)
-LINK = re.compile(r"(?<!!)\[[^\]]+\]\((?!https?://|mailto:)([^)#\s]+)(?:#[^)]*)?\)|!\[[^\]]*\]\((?!https?://)([^)\s]+)\)")
+LINK = re.compile(
+    r"(?<!!)\[[^\]]+\]\((?!https?://|mailto:)([^)#\s]+)(?:#[^)]*)?\)|!\[[^\]]*\]\((?!https?://)([^)\s]+)\)"
+)
 
 
 def blocks(page: Path) -> list[tuple[str, str]]:

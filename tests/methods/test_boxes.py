@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import random_table
 
 from polyveil.methods.boxes import SET, kind_of, quasi_spec, range_loss
+from tables import random_table
 
 
 @settings(max_examples=30)

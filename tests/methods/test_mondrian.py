@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tables import random_table
 
 from polyveil.measure import measure_loss
 from polyveil.methods import Task
@@ -15,6 +14,7 @@ from polyveil.models import KAnonymity, Model, TCloseness, attributes_of, from_c
 from polyveil.policy.schema import Privacy
 from polyveil.table.coded import CodedTable, QuasiColumn
 from polyveil.table.domain import OrderedDomain
+from tables import random_table
 
 
 def asked(k: int, t: float | None, table: CodedTable) -> tuple[Model, ...]:
