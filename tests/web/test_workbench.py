@@ -234,6 +234,28 @@ def test_a_hierarchy_edit_changes_the_outcome(page: Page, server: Server, tmp_pa
     assert losses[0] != losses[1]
 
 
+def test_the_tree_is_edited_by_keyboard_alone(page: Page, server: Server) -> None:
+    page.get_by_role("button", name="Open the example hospital").click()
+    page.wait_for_url(re.compile(r"table="))
+    found = re.search(r"table=(\w+)", page.url)
+    assert found
+    page.goto(f"{server.url}/columns/{found[1]}/6")
+    page.get_by_role("treeitem", name=re.compile("^Circulatory")).focus()
+    page.keyboard.press("ArrowRight")
+    heart = page.get_by_role("treeitem", name=re.compile("^Heart,"))
+    expect(heart).to_be_visible()
+    expect(page.get_by_role("treeitem", name=re.compile("^Circulatory"))).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(heart).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(heart).to_have_attribute("aria-selected", "true")
+    page.get_by_label("Name of the group").fill("Heart and more")
+    page.get_by_role("button", name="Rename").press("Enter")
+    expect(page.get_by_role("treeitem", name=re.compile("^Heart and more, "))).to_be_visible()
+    page.get_by_role("button", name="Undo").press("Enter")
+    expect(heart).to_be_visible()
+
+
 def test_a_run_is_cancelled_and_a_reload_in_the_middle_loses_nothing(page: Page, server: Server) -> None:
     page.get_by_role("button", name="Open the example census").click()
     page.wait_for_url(re.compile(r"table="))

@@ -64,7 +64,7 @@ def frontier(runs: Sequence[StoredRun], axis: str, chosen: str) -> dict[str, Any
     ]
     return {
         **BASE,
-        "grid": {"left": 18, "right": 24, "top": 24, "bottom": 40, "containLabel": True},
+        "grid": {"left": 34, "right": 24, "top": 24, "bottom": 40, "containLabel": True},
         "tooltip": {"trigger": "item", ":formatter": "p => tooltipOfRun(p)"},
         "xAxis": _axis(AXES[axis], type="value", **_room([p for p, *_ in points], 1.0 if axis == "k" else 0.02)),
         "yAxis": _axis("loss", type="value", nameGap=42, **_room([loss for _, loss, _ in points], 0.02)),
@@ -119,7 +119,7 @@ def distances(about: Mapping[str, Any]) -> dict[str, Any]:
     limit = about["limit"]
     return {
         **BASE,
-        "grid": {"left": 18, "right": 20, "top": 20, "bottom": 40, "containLabel": True},
+        "grid": {"left": 34, "right": 20, "top": 20, "bottom": 40, "containLabel": True},
         "tooltip": {":formatter": "p => p.value[0] + ' rows, distance ' + p.value[1].toFixed(3)"},
         "xAxis": _axis("rows of the class", type="log" if _wide(about["classes"]) else "value"),
         "yAxis": _axis("distance", type="value", nameGap=42, min=0, max=round(max(limit, about["worst"]) * 1.1, 3)),

@@ -186,7 +186,7 @@ class TreeEditor:
     def _focus(self, label: str) -> None:
         """Redrawing must not lose the keyboard's place."""
         node = f"`.pv-node[data-label=${{CSS.escape({json.dumps(label)})}}]`"
-        ui.run_javascript(f"requestAnimationFrame(() => document.querySelector({node})?.focus())")
+        self.box.client.run_javascript(f"requestAnimationFrame(() => document.querySelector({node})?.focus())")
 
     async def _edit(self, work: Callable[[], Forest]) -> None:
         self.problem.clear()
