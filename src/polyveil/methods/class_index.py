@@ -15,12 +15,15 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from polyveil.methods.compiled import njit
 from polyveil.methods.distance import Codes, QuasiMetric, squared
 from polyveil.policy.hierarchy import FloatArray, IntArray
 
 BLOCK = 8
+
+BoolArray = npt.NDArray[np.bool_]
 
 
 class ClassTree(NamedTuple):
@@ -32,8 +35,10 @@ class ClassTree(NamedTuple):
     classes: IntArray
     item_of_class: IntArray
     leaves: int
-    node_low: Codes
+    node_low: Codes  # ordered attributes: of twice the middles; others: of the codes
     node_high: Codes
+    node_null: BoolArray  # whether a class below holds "missing" of an ordered attribute
+    node_height: FloatArray  # the least squared height of a class below, for hierarchies
     below: IntArray
 
 
@@ -52,6 +57,8 @@ def tree_of_classes(metric: QuasiMetric, low: Codes, high: Codes, classes: IntAr
         leaves=leaves,
         node_low=np.full((2 * leaves, low.shape[1]), np.iinfo(np.int32).max, dtype=np.int32),
         node_high=np.full((2 * leaves, low.shape[1]), -1, dtype=np.int32),
+        node_null=np.zeros((2 * leaves, low.shape[1]), dtype=np.bool_),
+        node_height=np.full((2 * leaves, low.shape[1]), np.inf),
         below=np.zeros(2 * leaves, dtype=np.int64),
     )
     _fill(tree)
@@ -65,13 +72,24 @@ def _fill(tree: ClassTree) -> None:
         number, node = tree.classes[item], tree.leaves + item // BLOCK
         tree.below[node] += 1
         for a in range(attributes):
-            tree.node_low[node, a] = min(tree.node_low[node, a], tree.low[number, a])
-            tree.node_high[node, a] = max(tree.node_high[node, a], tree.high[number, a])
+            low, high = tree.low[number, a], tree.high[number, a]
+            if tree.metric.is_ordered[a]:
+                if high == tree.metric.null_code[a]:
+                    tree.node_null[node, a] = True
+                    continue
+                low, high = low + high, low + high
+            else:
+                tree.node_height[node, a] = min(tree.node_height[node, a], squared(tree.metric, a, low, high))
+            tree.node_low[node, a] = min(tree.node_low[node, a], low)
+            tree.node_high[node, a] = max(tree.node_high[node, a], high)
     for node in range(tree.leaves - 1, 0, -1):
-        tree.below[node] = tree.below[2 * node] + tree.below[2 * node + 1]
+        one, two = 2 * node, 2 * node + 1
+        tree.below[node] = tree.below[one] + tree.below[two]
         for a in range(attributes):
-            tree.node_low[node, a] = min(tree.node_low[2 * node, a], tree.node_low[2 * node + 1, a])
-            tree.node_high[node, a] = max(tree.node_high[2 * node, a], tree.node_high[2 * node + 1, a])
+            tree.node_low[node, a] = min(tree.node_low[one, a], tree.node_low[two, a])
+            tree.node_high[node, a] = max(tree.node_high[one, a], tree.node_high[two, a])
+            tree.node_null[node, a] = tree.node_null[one, a] or tree.node_null[two, a]
+            tree.node_height[node, a] = min(tree.node_height[one, a], tree.node_height[two, a])
 
 
 @njit
@@ -108,17 +126,17 @@ def _least(tree: ClassTree, number: int, node: int) -> float:
         low, high = tree.low[number, a], tree.high[number, a]
         node_low, node_high = tree.node_low[node, a], tree.node_high[node, a]
         if not metric.is_ordered[a]:
-            height = squared(metric, a, low, high)
+            height = max(squared(metric, a, low, high), tree.node_height[node, a])
             if high < node_low:
                 height = max(height, squared(metric, a, low, node_low))
             elif low > node_high:
                 height = max(height, squared(metric, a, node_high, high))
             total += height
         elif high == metric.null_code[a]:
-            total += 0.0 if node_high == metric.null_code[a] else metric.weight[a]
+            total += 0.0 if tree.node_null[node, a] else metric.weight[a]
         else:
-            twice = low + high
-            apart = max(2 * node_low - twice, twice - 2 * node_high, 0) * metric.step[a] / 2.0
+            # Where all classes below hold "missing", node_low is greater than any middle: the weight is the bound.
+            apart = max(node_low - low - high, low + high - node_high, 0) * metric.step[a] / 2.0
             total += min(apart * apart, metric.weight[a])
     return total
 
