@@ -1,4 +1,4 @@
-"""One Spark session per test process, with a driver too small to hold any table: 512 MB, and results of 1 MB at most."""
+"""One Spark session per test process, with a driver too small for any table: 512 MB, results of 1 MB at most."""
 
 from __future__ import annotations
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+
 from engines.clinic import clinic, policy
 from engines.conftest import Run
-
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.verify import verify_tables
 

@@ -1,0 +1,163 @@
+"""What is particular to Spark: blocks judged against the whole table, bundles of parts, and what it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+import polyveil
+from engines.clinic import clinic, policy
+from engines.conftest import on_spark
+from polyveil.errors import InputError, PolicyError
+from polyveil.verify import verify
+
+
+@pytest.fixture(scope="module")
+def bundle(spark: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("spark") / "release"
+    release = polyveil.anonymize(on_spark(spark, clinic()), policy(), out=folder, reading={"block_rows": 150})
+    assert release.manifest["method"]["found"]["blocks"] > 1
+    return folder
+
+
+def test_a_bundle_of_parts_passes_both_verifiers(spark: Any, bundle: Path) -> None:
+    from polyveil.engines.spark import verify as on_cluster
+
+    assert verify(bundle).holds
+    assert on_cluster(bundle, spark).holds
+    assert sorted(entry.name for entry in bundle.iterdir()) == ["manifest.json", "table"]
+    assert all(entry.name.startswith("part-") for entry in (bundle / "table").iterdir())
+
+
+def test_both_verifiers_see_a_changed_claim_and_a_changed_part(spark: Any, bundle: Path, tmp_path: Path) -> None:
+    from polyveil.engines.spark import verify as on_cluster
+
+    manifest = json.loads((bundle / "manifest.json").read_text())
+    manifest["privacy"]["t"]["disease"] /= 2
+    manifest["claims"][1]["measured"] /= 2
+    copy = tmp_path / "changed"
+    (copy / "table").mkdir(parents=True)
+    for part in (bundle / "table").iterdir():
+        (copy / "table" / part.name).write_bytes(part.read_bytes())
+    (copy / "manifest.json").write_text(json.dumps(manifest))
+    for verification in (verify(copy), on_cluster(copy, spark)):
+        assert {finding.check for finding in verification.failures} == {"claim"}
+    part = next((copy / "table").iterdir())
+    part.write_bytes(part.read_bytes()[:-1])
+    for verification in (verify(copy), on_cluster(copy, spark)):
+        assert "changed file" in {finding.check for finding in verification.failures}
+
+
+def test_a_large_table_passes_through_a_driver_that_cannot_hold_it(spark: Any, tmp_path: Path) -> None:
+    # 60,000 rows of 400 bytes are 24 MB; the driver accepts 1 MB of results in all (see the `spark` fixture).
+    from pyspark.sql import functions as sf
+
+    rows = spark.range(60_000).select(
+        (sf.col("id") % 71).alias("age"),
+        (sf.col("id") % 7).alias("disease"),
+        sf.concat(sf.lit("x" * 390), sf.col("id").cast("string")).alias("note"),
+    )
+    columns = {
+        "age": {"role": "quasi", "type": "numeric"},
+        "disease": {"role": "sensitive", "type": "categorical", "t": 0.5},
+        "note": {"role": "insensitive"},
+    }
+    asked = {"version": 1, "columns": columns, "privacy": {"k": 5}, "method": {"name": "mondrian"}}
+    release = polyveil.anonymize(rows, asked, out=tmp_path / "release", reading={"block_rows": 10_000})
+    assert release.manifest["rows"] == 60_000
+    with pytest.raises(Exception, match="maxResultSize"):
+        release.table.collect()
+
+
+def test_equal_rows_in_great_number_are_divided_evenly() -> None:
+    from polyveil.engines.spark.rows import Twins
+
+    equal = np.full(10_000, 12345, dtype=np.int64)
+    told_apart = Twins(partition=3).told_apart(equal)
+    assert len(np.unique(told_apart)) == 10_000
+    assert abs(int((told_apart & 1).sum()) - 5000) < 300
+    # The same rows in other batches, in another order: the same set of hashes.
+    rng = np.random.default_rng(0)
+    mixed = rng.permutation(np.repeat(np.arange(5, dtype=np.int64), 40))
+    whole, pieces = Twins(1).told_apart(mixed), Twins(1)
+    again = np.concatenate([pieces.told_apart(part) for part in np.split(rng.permutation(mixed), 10)])
+    assert sorted(whole) == sorted(again)
+
+
+def test_released_order_does_not_follow_the_input(spark: Any) -> None:
+    frame = clinic(400).with_columns(pl.int_range(400).alias("ward"))
+    release = polyveil.anonymize(spark.createDataFrame(frame.to_arrow()), policy(), seed=1)
+    places = pl.DataFrame(pl.from_arrow(release.table.toArrow()))["ward"].to_numpy()
+    assert abs(np.corrcoef(places, np.arange(400))[0, 1]) < 0.25
+
+
+@pytest.mark.parametrize(
+    ("changes", "place"),
+    [
+        ({"release": {"form": "anatomized"}}, "release.form"),
+        ({"release": {"form": "generalized", "format": "csv"}}, "release.format"),
+        ({"privacy": {"joint": [{"columns": ["disease", "cost"], "t": 0.5}]}}, "privacy.joint"),
+    ],
+)
+def test_what_does_not_decompose_is_refused_with_what_to_use(spark: Any, changes: dict[str, Any], place: str) -> None:
+    with pytest.raises(PolicyError) as error:
+        polyveil.anonymize(on_spark(spark, clinic(50)), policy(**changes))
+    assert [fault.place for fault in error.value.faults] == [place]
+    assert "--engine spark" in error.value.faults[0].remedy or "parquet" in error.value.faults[0].remedy
+
+
+def test_sloms_says_that_it_needs_the_whole_table(spark: Any) -> None:
+    sliced = policy("sloms", privacy={"l": 2}, release={"form": "sliced"})
+    with pytest.raises(PolicyError, match="sift, fcm or mondrian"):
+        polyveil.anonymize(on_spark(spark, clinic(50)), sliced)
+
+
+def test_a_nested_column_and_a_remote_address_are_one_clear_line(spark: Any) -> None:
+    nested = clinic(50).with_columns(pl.lit([1, 2]).alias("ward"))
+    with pytest.raises(InputError, match="ward has the type array"):
+        polyveil.anonymize(on_spark(spark, nested), policy())
+    with pytest.raises(InputError, match="s3a://"):
+        polyveil.anonymize(on_spark(spark, clinic(50)), policy(), out="s3a://bucket/release")
+
+
+def test_the_command_line_runs_on_spark(spark: Any, tmp_path: Path) -> None:
+    from typer.testing import CliRunner
+
+    from polyveil.cli import app
+
+    clinic().write_parquet(tmp_path / "clinic.parquet")
+    (tmp_path / "policy.yaml").write_text(json.dumps(policy()))
+    out = str(tmp_path / "release")
+    options = ["--policy", str(tmp_path / "policy.yaml"), "--out", out, "--engine", "spark", "--json"]
+    done = CliRunner().invoke(app, ["anonymize", str(tmp_path / "clinic.parquet"), *options])
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["rows"] == 400
+    assert CliRunner().invoke(app, ["verify", out, "--engine", "spark"]).exit_code == 0
+    refused = CliRunner().invoke(app, ["verify", out, "--master", "local[2]"])
+    assert refused.exit_code == 2
+
+
+ADULT_QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")
+
+
+@pytest.mark.parametrize("method", ["mondrian", "sift"])
+def test_loss_on_adult_is_within_a_tenth_of_one_machine(spark: Any, shared_data: Path, method: str) -> None:
+    frame = pl.read_csv(shared_data / "adult.csv.gz", infer_schema=False)
+    frame = frame.filter((pl.col("split") == "train") & ~pl.any_horizontal(pl.all() == "?"))
+    columns: dict[str, Any] = {name: {"role": "identifier"} for name in frame.columns}
+    for name in ADULT_QUASI:
+        hierarchy = {"hierarchy": str(shared_data / "hierarchies" / f"adult_hierarchy_{name}.csv")}
+        columns[name] = {"role": "quasi", **({"type": "numeric"} if name == "age" else hierarchy)}
+    columns["occupation"] = {"role": "sensitive", "t": 0.2}
+    columns["hours-per-week"] = {"role": "sensitive", "type": "numeric", "t": 0.2}
+    options = {"effort": "fast"} if method == "sift" else {}
+    asked = {"version": 1, "columns": columns, "privacy": {"k": 5}, "method": {"name": method, **options}}
+    here = polyveil.anonymize(frame, asked, seed=1)
+    there = polyveil.anonymize(on_spark(spark, frame), asked, seed=1, reading={"block_rows": 8000})
+    assert there.manifest["method"]["found"]["blocks"] >= 4
+    assert there.loss["information_loss"] <= 1.1 * here.loss["information_loss"]
