@@ -61,10 +61,8 @@ def run(folder: Path) -> dict[str, Any]:
     except MemoryError:
         return {"state": "failed", "error": {"message": "the machine has not enough memory for this run"}}
     except Exception as error:
-        # The text of an unforeseen error may hold data: its kind and place are enough to report it.
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        place = f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno}"
-        return {"state": "failed", "error": {"message": f"an unforeseen {place}. Please report it with this line"}}
+        message = f"an unforeseen {kind_and_place(error)}. Please report it with this line"
+        return {"state": "failed", "error": {"message": message}}
     return {"state": "done", **done, "took": time.time() - started}
 
 
@@ -124,6 +122,13 @@ def _without_nan(value: Any) -> Any:
 
 
 WORK = {"anonymize": _anonymize, "bundle": _open_bundle, "attack": _attack}
+
+
+def kind_and_place(error: BaseException) -> str:
+    """What may be said of an unforeseen error: its text may hold data, its kind and place do not."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+    return f"{type(error).__name__} at {place}"
 
 
 def error_of(error: PolyveilError) -> dict[str, Any]:

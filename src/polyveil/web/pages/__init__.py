@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from polyveil.web.pages.bench import Workbench
+from polyveil.web.worker import kind_and_place
 
 if TYPE_CHECKING:
     from fastapi import FastAPI
@@ -25,11 +26,7 @@ class WithoutText(logging.Filter):
     def filter(self, record: logging.LogRecord) -> bool:
         error = record.exc_info[1] if record.exc_info else None
         if error is not None:
-            last = error.__traceback__
-            while last is not None and last.tb_next is not None:
-                last = last.tb_next
-            place = f"{Path(last.tb_frame.f_code.co_filename).name}:{last.tb_lineno}" if last else "an unknown place"
-            record.msg, record.args = f"{type(error).__name__} at {place}", ()
+            record.msg, record.args = kind_and_place(error), ()
             record.exc_info, record.exc_text = None, None
         return True
 
@@ -43,6 +40,8 @@ def add_pages(api: FastAPI, bench: Workbench) -> None:
     for name in ("nicegui", "uvicorn.error", "asyncio"):
         logging.getLogger(name).addFilter(WithoutText())
     app.add_static_files("/_workbench", STATIC)
+    # The toolkit's own page for errors shows their text, which may hold data.
+    app.on_page_exception(lambda error: ui.label(f"An unforeseen {kind_and_place(error)}. Please report it."))
     for name in VIEWS:
         import_module(f"polyveil.web.pages.{name}").add(bench)
     ui.run_with(

@@ -85,9 +85,12 @@ class _Columns:
             fault_notice(at_place(faults, "columns")[:0] + [f for f in faults if f.place == "columns"])
             for position, name in enumerate(self.work.draft.columns):
                 self._row(position, name, faults)
+            for name in self.work.open.table.columns:
+                if name not in self.work.draft.columns:
+                    self._row(-1, name, faults)
 
     def _row(self, position: int, name: str, faults: Sequence[Fault]) -> None:
-        column, about = self.work.draft.columns[name], self.profiles.get(name)
+        column, about = self.work.draft.columns.get(name, {}), self.profiles.get(name)
         with ui.element("div").classes("pv-column-row"):
             with stack("pv-tight"):
                 text(name, "h2", "pv-h3")
@@ -117,6 +120,7 @@ class _Columns:
     def _setter(self, name: str, role: str) -> Callable[[], Awaitable[None]]:
         async def choose() -> None:
             about = self.profiles.get(name)
+            self.work.draft.columns.setdefault(name, {})
             self.work.draft.set_role(name, role)
             column = self.work.draft.columns[name]
             # A role that generalizes or protects needs a type; the profile knows it.
@@ -167,6 +171,8 @@ def _kind(column: Mapping[str, Any], about: ColumnProfile | None) -> str:
 def _why(column: Mapping[str, Any], about: ColumnProfile | None) -> str:
     if about is None:
         return "The table has no such column."
+    if not column:
+        return f"The policy does not mention this column: choose a role. Suggested: {about.role}."
     if column.get("role") == about.role:
         return about.reason
     return f"Suggested: {about.role}. {about.reason}"

@@ -11,6 +11,7 @@ from polyveil.errors import PolyveilError
 from polyveil.report.markup import Markup
 from polyveil.web.pages.bench import Work, Workbench, in_thread, open_work
 from polyveil.web.pages.parts import notice, text, trusted
+from polyveil.web.worker import kind_and_place
 
 LOGO = Markup(
     '<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" '
@@ -124,15 +125,20 @@ def table_page(bench: Workbench, step: str, table_id: str, build: Callable[[Work
     async def load() -> None:
         try:
             work = await in_thread(open_work, bench, table_id)
-        except PolyveilError as error:
             waiting.delete()
             with main:
-                notice(str(error), title="The table cannot be read")
-                ui.link("Open another table", "/")
-            return
-        waiting.delete()
+                await build(work)
+        except PolyveilError as error:
+            fail(str(error))
+        except Exception as error:
+            fail(f"An unforeseen {kind_and_place(error)}. Please report it with this line.")
+            raise
+
+    def fail(message: str) -> None:
+        main.clear()
         with main:
-            await build(work)
+            notice(message, title="This table cannot be shown")
+            text("Open another table", "a", "pv-link").props('href="/"')
 
     ui.timer(0.01, load, once=True)
 
