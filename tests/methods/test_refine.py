@@ -44,7 +44,7 @@ def test_mondrian_gains_much_from_it() -> None:
     task = task_for(table, 0.4)
     plain = Mondrian(MondrianOptions()).partition(task)
     losses = [measure_loss(table, found.class_of_row).information_loss for found in (plain, refine(task, plain))]
-    assert losses[1] < 0.8 * losses[0]
+    assert losses[1] < 0.9 * losses[0]
 
 
 def test_suppressed_rows_stay_suppressed() -> None:

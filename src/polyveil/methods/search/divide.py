@@ -193,12 +193,19 @@ def mend(space: Space, tuples: IntArray, begin: IntArray, left: IntArray) -> boo
                 best, chosen, by = to_left, x, 1
         if chosen < 0:
             return False
+        by *= batch(begin[found], left[chosen] if by < 0 else begin[chosen + 1] - begin[chosen] - left[chosen])
         left[chosen] += by
         on_left += by
         on_right -= by
         count_row(space, hist, 0, tuples[chosen], by)
         count_row(space, hist, 1, tuples[chosen], -by)
     return False
+
+
+@njit
+def batch(n: int, most: int) -> int:
+    """How many rows change sides at a time: one, or more where there are thousands."""
+    return max(min(n // 512, most), 1)
 
 
 @njit

@@ -1,8 +1,8 @@
 """Taking a few neighbouring classes apart and building them anew: large neighbourhood search (Shaw 1998).
 
 A class with loss is chosen at random, with some of its nearest neighbours; their rows are pooled and sifted by a random
-tree, or divided top-down; rows left over are absorbed; rows then move between the new classes. The result replaces
-the old classes if it has less loss - or, at a temperature above 0, not much more.
+tree, or divided top-down; rows left over are absorbed; rows then move between the new classes. A large class is divided
+alone. The result replaces the old classes if it has less loss - or, at a temperature above 0, not much more.
 """
 
 from __future__ import annotations
@@ -53,21 +53,24 @@ def rebuild(
     most_neighbours: int,
     floors: IntArray,
 ) -> float:
-    """Try to rebuild neighbourhoods of up to `most_rows` rows; returns how much the loss fell."""
+    """Try to rebuild neighbourhoods of up to `most_rows` rows, or to divide large classes; returns the fall in loss."""
     scratch = make_scratch(space)
     chosen = np.empty(most_neighbours + 1, dtype=np.int64)
     gained = 0.0
     for _ in range(attempts):
-        seed = poor_class(classes, most_rows // 2)
+        seed = poor_class(classes)
         if seed < 0:
             continue
-        number = neighbourhood(space, rows, classes, orders, seed, reach, most_rows, chosen)
+        large = classes.size[seed] > most_rows // 2
+        chosen[0], number = seed, 1
+        if not large:
+            number = neighbourhood(space, rows, classes, orders, seed, reach, most_rows, chosen)
         old, pool = pooled(classes, chosen[:number])
         local = Rows(rows.codes[pool], rows.tuple_of[pool])
         allowed = old - temperature * np.log(1.0 - np.random.random())  # noqa: NPY002
         labels = np.empty(len(pool), dtype=np.int32)
         order = np.arange(len(pool)).astype(np.int32)
-        if np.random.random() < DIVIDED:  # noqa: NPY002
+        if large or np.random.random() < DIVIDED:  # noqa: NPY002
             listed = np.empty(len(pool), dtype=np.int32)
             found = divide_rows(space, local, order, TRIES, JITTER, listed)
             labels[order] = listed
@@ -81,7 +84,8 @@ def rebuild(
             continue
         if total_loss(fresh) >= allowed * TOLERANCE:
             continue
-        polish(space, local, fresh, scratch)
+        if not large:
+            polish(space, local, fresh, scratch)
         new = total_loss(fresh)
         if new < allowed - 1e-9 and replace(space, classes, chosen[:number], pool, fresh):
             gained += old - new
@@ -89,11 +93,11 @@ def rebuild(
 
 
 @njit
-def poor_class(classes: Classes, most_rows: int) -> int:
+def poor_class(classes: Classes) -> int:
     """A class with loss, by a random row of it, the greater the loss the likelier; -1: none found soon."""
     for _ in range(1000):
         c = index(classes.member[np.random.randint(len(classes.member)), CLASS])  # noqa: NPY002
-        if 0 < classes.size[c] <= most_rows and np.random.random() < classes.loss[c]:  # noqa: NPY002
+        if np.random.random() < classes.loss[c]:  # noqa: NPY002
             return c
     return -1
 

@@ -9,8 +9,10 @@ import numpy as np
 
 from polyveil.methods.search.absorb import absorb_all, merge_rest
 from polyveil.methods.search.classes import CLASS, classes_of, total_loss
+from polyveil.methods.search.divide import divide_rows
 from polyveil.methods.search.extract import sift_rows
-from polyveil.methods.search.rounds import Round, improve
+from polyveil.methods.search.rebuild import JITTER, TRIES
+from polyveil.methods.search.rounds import Round, improve, set_seed
 from polyveil.methods.search.space import Codes, Rows, Space
 from polyveil.policy.hierarchy import IntArray
 
@@ -21,6 +23,8 @@ does."""
 
 TRY_ALL = 50_000
 """Up to this many rows all floors are tried."""
+DIVIDE = -1
+"""Stands for dividing top-down among the floors."""
 MOVE_ONCE = Round(moves_per_row=0, rebuilds_per_class=0, passes=1)
 
 
@@ -49,12 +53,23 @@ def best_start(space: Space, rows: Rows, rng: np.random.Generator, deadline: flo
     if len(rows.tuple_of) > TRY_ALL:
         return sifted(space, rows, max(space.least, LADDER[1]) if space.width > 0 else space.least)[0]
     best, least = np.zeros(len(rows.tuple_of), dtype=np.int32), np.inf
-    for floor in floors_for(space):
+    for floor in (*floors_for(space), DIVIDE):
         if least < np.inf and time.monotonic() > deadline:
             break
-        labels, loss = sifted(space, rows, int(floor))
+        labels, loss = divided(space, rows, rng) if floor == DIVIDE else sifted(space, rows, int(floor))
         if loss < np.inf:
-            labels, loss = improve(space, rows, labels, MOVE_ONCE, np.array([floor]), rng)
+            labels, loss = improve(space, rows, labels, MOVE_ONCE, np.array([space.least]), rng)
             if loss < least:
                 best, least = labels, loss
     return best
+
+
+def divided(space: Space, rows: Rows, rng: np.random.Generator) -> tuple[Codes, float]:
+    """The whole table divided top-down: better where sensitive values depend so much on the others that nothing holds
+    near the leaves."""
+    set_seed(int(rng.integers(2**31 - 1)))
+    members, labels = np.arange(len(rows.tuple_of), dtype=np.int32), np.empty(len(rows.tuple_of), dtype=np.int32)
+    found = divide_rows(space, rows, members, TRIES, JITTER, labels)
+    by_row = np.empty_like(labels)
+    by_row[members] = labels
+    return by_row, total_loss(classes_of(space, rows, by_row, found))
