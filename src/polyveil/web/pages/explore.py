@@ -52,6 +52,8 @@ def _build(work: Work, wanted: str | None) -> None:
 
 def _frontier(work: Work, done: Sequence[StoredRun], chosen: StoredRun) -> None:
     axes = [axis for axis in ("t", "k", "l") if any(charts.protection_of(run, axis) is not None for run in done)]
+    # The first that says something about the chosen run.
+    first = next((axis for axis in axes if charts.protection_of(chosen, axis) is not None), axes[0])
     names = {"t": "closeness (t)", "k": "crowd (k)", "l": "diversity (l)"}
 
     def go(run_id: str) -> None:
@@ -65,9 +67,7 @@ def _frontier(work: Work, done: Sequence[StoredRun], chosen: StoredRun) -> None:
             select = ui.select(runs, value=chosen.id, label="Run", on_change=lambda event: go(event.value))
             select.props("outlined dense").classes("pv-grow").style("max-width: 720px")
             if len(axes) > 1:
-                toggle = ui.toggle({axis: names[axis] for axis in axes}, value=axes[0]).props(
-                    "no-caps unelevated dense"
-                )
+                toggle = ui.toggle({axis: names[axis] for axis in axes}, value=first).props("no-caps unelevated dense")
                 toggle.props("toggle-color=primary padding='4px 10px'")
                 toggle.on_value_change(lambda event: draw(event.value))
         place = ui.element("div")
@@ -81,7 +81,7 @@ def _frontier(work: Work, done: Sequence[StoredRun], chosen: StoredRun) -> None:
             ).classes("pv-chart")
             chart.props('role=img aria-label="Loss against protection of all runs"')
 
-    draw(axes[0])
+    draw(first)
 
 
 def _details(bench: Workbench, run: StoredRun, work: Work | None) -> None:

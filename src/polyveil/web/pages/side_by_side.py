@@ -16,7 +16,7 @@ from polyveil.web.store import StoredRun
 
 def side_by_side(run: StoredRun, views: Mapping[str, Any], work: Work | None) -> None:
     """Two grids that follow each other by class, and the sensitive tables of a linked release below."""
-    view = _Sides(run)
+    view = _Sides(run, views)
     linked = views["form"] != "generalized"
     hint = "Rows of one class look alike in the release. Choose a row to find its class on both sides."
     with card("Original and release" if work else "The release", hint if work else ""):
@@ -44,9 +44,11 @@ def side_by_side(run: StoredRun, views: Mapping[str, Any], work: Work | None) ->
 class _Sides:
     """The grids, and the class that is chosen."""
 
-    def __init__(self, run: StoredRun) -> None:
-        self.run = run
+    def __init__(self, run: StoredRun, views: Mapping[str, Any]) -> None:
+        self.run, self.views = run, views
         self.grids: dict[str, ui.aggrid] = {}
+        self.parts: dict[str, ui.aggrid] = {}
+        """The sensitive tables of a linked release, by name."""
         self.bar: ui.element
         self.chosen: int | None = None
         self.only = False
@@ -57,6 +59,8 @@ class _Sides:
         if follows:
             shown.on("cellClicked", self._click)
             self.grids[side] = shown
+        else:
+            self.parts[side] = shown
 
     def _address(self, side: str) -> str:
         kept = f"?class={self.chosen}" if self.only and self.chosen is not None else ""
@@ -66,6 +70,20 @@ class _Sides:
         data = event.args.get("data") or {}
         if isinstance(data.get("class"), int):
             self.choose(data["class"])
+            self._show_groups(data if event.sender is self.grids["released"] else {})
+
+    def _show_groups(self, released_row: Mapping[str, Any]) -> None:
+        """Mark, in every sensitive table, the group that a row of the release is linked with."""
+        for about in self.views["slices"]:
+            column = f"c{self.views['columns'].index(about['group'])}"
+            table = self.run.private / f"{about['table']}.parquet"
+            found = pl.scan_parquet(table).filter(pl.col(about["group"]) == released_row.get(column, "")).head(1)
+            number = found.select(CLASS).collect()[CLASS].to_list()
+            shown = self.parts[about["table"]]
+            shown.run_grid_method("setGridOption", "context", {"chosen": number[0] if number else -1})
+            shown.run_grid_method("redrawRows")
+            if number:
+                shown.run_grid_method("ensureIndexVisible", self._first(about["table"], number[0]), "top")
 
     def choose(self, number: int | None) -> None:
         """Mark a class on both sides and bring it into view."""
