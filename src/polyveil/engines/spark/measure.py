@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 
 from polyveil.engines.spark.guarded import guarded_items
-from polyveil.engines.spark.values import value_counts
+from polyveil.engines.spark.values import quoted, value_counts
 from polyveil.models import Attribute, ClassStatistics, Model, Sparse, Verdict
 from polyveil.policy import Policy
 from polyveil.policy.hierarchy import IntArray
@@ -86,7 +86,7 @@ class Measured:
 
 def released_counts(frame: DataFrame, declared: Mapping[str, Declared]) -> tuple[dict[str, IntArray], list[str]]:
     """How often the release has each sensitive value, and the columns with values that were never declared."""
-    counted = value_counts(frame.select(*(f"`{name}`" for name in declared)))
+    counted = value_counts(frame.select(*(quoted(name) for name in declared)))
     counts, unknown = {}, []
     for name, known in declared.items():
         values, rows = counted[name]
@@ -112,10 +112,10 @@ def measure(
     from pyspark.sql import functions as sf
 
     quasi, sensitive = list(policy.having("quasi")), list(policy.having("sensitive"))
-    names = [f"`{name}`" for name in (*quasi, *sensitive)]
+    names = [quoted(name) for name in (*quasi, *sensitive)]
     counted = frame.groupBy(*names).agg(sf.count("*").alias("polyveil rows"))
     parts = max(math.ceil(rows / ROWS_PER_PART), 1)
-    spread = counted.repartition(parts, *(f"`{name}`" for name in quasi)) if quasi else counted.repartition(1)
+    spread = counted.repartition(parts, *(quoted(name) for name in quasi)) if quasi else counted.repartition(1)
     judge = _Judge(dict(manifest), policy, dict(declared), tuple(models), released)
     lines = spread.mapInArrow(judge, "line string").collect()
     return _added_up([json.loads(line["line"]) for line in lines], models, released is not None)

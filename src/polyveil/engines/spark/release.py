@@ -59,10 +59,9 @@ class SparkRelease:
         from polyveil.release.release import refuse_unless
 
         target = local_path(path)
-        rows = int(self.manifest["rows"]) - int(self.manifest["suppressed"])
         check_target(target, overwrite=overwrite)
         with staging(target) as stage:
-            write_table(self.table, stage, rows)
+            write_table(self.table, stage)
             write_manifest(stage, self.manifest)
             refuse_unless(verify(stage, self.table.sparkSession))
             sync(stage)
@@ -91,7 +90,7 @@ def local_path(path: Path | str) -> Path:
     return Path(text)
 
 
-def write_table(frame: DataFrame, stage: Path, rows: int) -> None:
+def write_table(frame: DataFrame, stage: Path) -> None:
     """The parts of the table, through Spark's committer, and nothing else of what Spark leaves beside them."""
     folder = stage / TABLE
     writer = frame.write.option("compression", "zstd").option(
@@ -107,12 +106,12 @@ def write_table(frame: DataFrame, stage: Path, rows: int) -> None:
 
 def write_manifest(stage: Path, manifest: Mapping[str, Any]) -> None:
     """The manifest with every part's checksum."""
-    text = json.dumps(described(stage, manifest), indent=2, ensure_ascii=False, allow_nan=False)
+    text = json.dumps({**manifest, "files": files_of(stage)}, indent=2, ensure_ascii=False, allow_nan=False)
     (stage / MANIFEST).write_text(text + "\n", encoding="utf-8")
 
 
-def described(stage: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """The manifest with the list of files; only footers are read for it, and bytes for the checksums."""
+def files_of(stage: Path) -> dict[str, Any]:
+    """The list of files for the manifest; only footers are read for it, and bytes for the checksums."""
     import pyarrow.parquet as pq
 
     files = {}
@@ -124,4 +123,4 @@ def described(stage: Path, manifest: Mapping[str, Any]) -> dict[str, Any]:
             "rows": footer.num_rows,
             "columns": [footer.schema.column(i).name for i in range(footer.num_columns)],
         }
-    return {**manifest, "files": files}
+    return files

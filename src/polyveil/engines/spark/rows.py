@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from polyveil.engines.spark.guarded import guarded, guarded_items
 from polyveil.engines.spark.place import Plan, canonical_order, place_block
 from polyveil.engines.spark.tree import HASH, HASH_BITS, WHOLE, BlockTree, build_tree
-from polyveil.engines.spark.values import ValueColumn, Values
+from polyveil.engines.spark.values import ValueColumn, Values, quoted
 from polyveil.policy.hierarchy import IntArray
 
 if TYPE_CHECKING:
@@ -40,15 +40,11 @@ def encoded(frame: DataFrame, values: Values, seed: int) -> DataFrame:
     coded = [*values.quasi, *values.sensitive]
     names = [*(c.bound.name for c in coded), *insensitive]
     content = [sf.col(f"c{i}") for i in range(len(names))]
-    plain = frame.select(*(frame[_quoted(name)].alias(f"c{i}") for i, name in enumerate(names)))
+    plain = frame.select(*(frame[quoted(name)].alias(f"c{i}") for i, name in enumerate(names)))
     # Null is hashed as a value of its own, or rows that differ only in where they are empty would look the same.
     told_apart = [*content, *(column.isNull() for column in content)]
     hashed = sf.xxhash64(sf.lit(seed), *told_apart).bitwiseAND(sf.lit(POSITIVE)).alias("hashed")
     return plain.select(*content, hashed).mapInArrow(_encoder(coded), _coded_schema(frame, values))
-
-
-def _quoted(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _coded_schema(frame: DataFrame, values: Values) -> StructType:

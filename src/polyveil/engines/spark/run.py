@@ -12,10 +12,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from polyveil.engines.spark.faults import spoken
 from polyveil.engines.spark.manifest import draft, filled, loss_of
 from polyveil.engines.spark.measure import measure, released_counts
 from polyveil.engines.spark.place import Plan, slim
-from polyveil.engines.spark.release import SparkRelease, local_path, write_manifest, write_table
+from polyveil.engines.spark.release import SparkRelease, files_of, local_path, write_manifest, write_table
 from polyveil.engines.spark.rounds import Outcome, place_all
 from polyveil.engines.spark.rows import encoded, plant
 from polyveil.engines.spark.tree import WHOLE
@@ -24,7 +27,7 @@ from polyveil.engines.spark.verify import judge, read_parts
 from polyveil.errors import Fault, PolicyError
 from polyveil.methods import make_method
 from polyveil.methods.base import Method
-from polyveil.models import ClassStatistics, Model, attributes_of, models_for
+from polyveil.models import ClassStatistics, Model, Sparse, attributes_of, models_for
 from polyveil.pipeline import Clock, check_reachable, load_policy
 from polyveil.policy import Policy, from_public
 from polyveil.progress import SILENT, Progress
@@ -42,6 +45,7 @@ LEAST_SAMPLE, MOST_SAMPLE = 100_000, 4_000_000
 ROWS_PER_FILE = 2_000_000
 
 
+@spoken
 def anonymize(
     frame: DataFrame,
     policy: Policy | Mapping[str, Any] | Path | str,
@@ -69,7 +73,7 @@ def anonymize(
         values = bind_values(frame, policy)
         attributes = attributes_of(values.table)
         models = models_for(policy, attributes)
-        check_reachable(models, whole(values, models), policy.privacy.suppression_limit)
+        check_reachable(models, whole(values), policy.privacy.suppression_limit)
         chosen = secrets.randbits(62) if seed is None else seed
         plan = _plan(values, method, models, chosen)
         coded = encoded(frame, values, chosen)
@@ -80,16 +84,29 @@ def anonymize(
             sample = min(max(SAMPLE_PER_BLOCK * blocks, LEAST_SAMPLE), MOST_SAMPLE)
             tree = plant(coded, plan, sample, block_rows)
         outcome = place_all(coded, plan, tree, block_rows)
+    try:
+        return _finished(outcome, values, method, models, target, clock)
+    finally:
+        if target is not None:  # otherwise the DataFrame that goes out is made of it
+            outcome.let_go()
+
+
+def _finished(
+    outcome: Outcome,
+    values: Values,
+    method: Method[Any],
+    models: tuple[Model, ...],
+    target: Path | None,
+    clock: Clock,
+) -> SparkRelease:
+    """From placed rows to a release that was measured and judged, in memory or on disk."""
     loss = loss_of(values, [summary["costs"] for summary in outcome.summaries], outcome.left)
     found = {"blocks": len(outcome.summaries)}
     sketch = draft(values, method, models, outcome.left, found, loss)
-    table = _released(frame, outcome, values)
+    table = _released(outcome, values)
     if target is None:
         return _measured_in_memory(table, sketch, models, clock)
-    try:
-        return _published(table, sketch, models, target, clock)
-    finally:
-        outcome.let_go()
+    return _published(table, sketch, models, target, clock)
 
 
 def refuse_global(policy: Policy, method: Method[Any]) -> None:
@@ -114,12 +131,8 @@ def refuse_global(policy: Policy, method: Method[Any]) -> None:
         raise PolicyError(faults, "the policy does not fit Spark: it")
 
 
-def whole(values: Values, models: tuple[Model, ...]) -> ClassStatistics:
+def whole(values: Values) -> ClassStatistics:
     """The table as one class, from the counts of its values."""
-    import numpy as np
-
-    from polyveil.models import Sparse
-
     histograms = {}
     for column in values.sensitive:
         code = np.flatnonzero(column.counts).astype(np.int64)
@@ -140,7 +153,7 @@ def _plan(values: Values, method: Method[Any], models: tuple[Model, ...], seed: 
     )
 
 
-def _released(frame: DataFrame, outcome: Outcome, values: Values) -> DataFrame:
+def _released(outcome: Outcome, values: Values) -> DataFrame:
     """The released table: columns by name in the policy's order, rows in a secret order over all files."""
     from pyspark.sql import functions as sf
 
@@ -183,13 +196,9 @@ def _published(
     spark = table.sparkSession
     with staging(target) as stage:
         with clock.stage("write"):
-            write_table(table, stage, sketch["rows"])
-            write_manifest(stage, sketch)
+            write_table(table, stage)
         with clock.stage("measure"):
-            import json
-
-            listed = json.loads((stage / "manifest.json").read_text(encoding="utf-8"))
-            manifest, verification = _measured(read_parts(stage, listed, spark), sketch, models)
+            manifest, verification = _measured(read_parts(stage, files_of(stage), spark), sketch, models)
         with clock.stage("verify"):
             refuse_unless(verification)
             write_manifest(stage, manifest)

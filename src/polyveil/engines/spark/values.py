@@ -120,7 +120,7 @@ def bind_values(frame: DataFrame, policy: Policy) -> Values:
     _refuse_nested({name: types[name] for name in (*coded, *policy.having("insensitive")) if name in types})
     if faults or not coded:
         raise PolicyError(faults or [Fault("columns", "no column is quasi or sensitive", "Give roles")], _FIT)
-    counted = value_counts(frame.select(*(_quoted(name) for name in coded)))
+    counted = value_counts(frame.select(*(quoted(name) for name in coded)))
     rows = max((int(pc.sum(counts).as_py() or 0) for _, counts in counted.values()), default=0)
     faults = size_faults(policy, rows)
     bound: dict[str, ValueColumn] = {}
@@ -166,7 +166,8 @@ def _about_values(rule: str) -> str:
     return rule.split("; the first")[0].replace(" cells are", " distinct values are")
 
 
-def _quoted(name: str) -> str:
+def quoted(name: str) -> str:
+    """A column's name as Spark reads it literally."""
     return "`" + name.replace("`", "``") + "`"
 
 

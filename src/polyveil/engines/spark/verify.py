@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyveil.engines.spark.faults import spoken
 from polyveil.engines.spark.measure import Measured, measure, released_counts
 from polyveil.errors import InputError
 from polyveil.models import Model, models_for
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
+@spoken
 def verify(place: Path | str, spark: SparkSession) -> Verification:
     """Check a bundle on a filesystem that this machine and Spark's workers both see."""
     folder = Path(place)
@@ -31,13 +33,13 @@ def verify(place: Path | str, spark: SparkSession) -> Verification:
     findings = check_files(folder, manifest)
     if any(finding.outcome == "fails" for finding in findings):
         return Verification(tuple(findings))  # what is not the released file is not worth a cluster's time
-    content = verify_frame(manifest, read_parts(folder, manifest, spark))
+    content = verify_frame(manifest, read_parts(folder, manifest["files"], spark))
     return Verification((*findings, *content.findings), content.verdicts)
 
 
-def read_parts(folder: Path, manifest: Mapping[str, Any], spark: SparkSession) -> DataFrame:
+def read_parts(folder: Path, files: Iterable[str], spark: SparkSession) -> DataFrame:
     """The released table, from the files the manifest lists and no others."""
-    parts = [name for name in manifest["files"] if name.endswith(".parquet")]
+    parts = [name for name in files if name.endswith(".parquet")]
     if not parts:
         raise InputError(f"{folder} has no Parquet table. Leave --engine out")
     return spark.read.parquet(*((folder.absolute() / name).as_uri() for name in parts))

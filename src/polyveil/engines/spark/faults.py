@@ -1,0 +1,42 @@
+"""When Spark itself fails: one line that says what, and never a cell, instead of Java's trace."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from polyveil.errors import InputError
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+
+_ON_WORKER = re.compile(r"WorkerFault: (an unforeseen \w+ at [\w.]+:\d+)")
+_MISSING = re.compile(r"No module named '(\w+)")
+
+
+def spoken(work: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Raise InputError for what Spark reports; nothing was published then."""
+
+    @wraps(work)
+    def speaking(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
+        from pyspark.errors import PySparkException
+
+        try:
+            return work(*arguments, **options)
+        except PySparkException as error:
+            raise InputError(_reason(error.getCondition() or type(error).__name__, str(error))) from None
+
+    return speaking
+
+
+def _reason(condition: str, text: str) -> str:
+    missing, fault = _MISSING.search(text), _ON_WORKER.search(text)
+    if missing:
+        return (
+            f"Spark's workers have no Python module {missing[1]}. Install polyveil[spark] where they run, and let "
+            "spark.pyspark.python name that Python; nothing was published"
+        )
+    what = fault[1] if fault else condition
+    return f"Spark stopped ({what}); nothing was published. Spark's own log says more, and may hold data"
