@@ -115,6 +115,7 @@ def grid(
 ) -> ui.aggrid:
     """A table of any length: rows are fetched in slices as a person scrolls."""
     first: dict[str, Any] = {"headerName": pinned, "width": 92, "pinned": "left", "sortable": False}
+    first["hide"] = not pinned
     first |= {"field": "class"} if classes else {":valueGetter": "p => p.node.rowIndex + 1"}
     definitions = [first] + [
         {"headerName": name, "field": f"c{i}", "minWidth": 110, "flex": 1} for i, name in enumerate(columns)
