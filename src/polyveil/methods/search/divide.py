@@ -33,7 +33,8 @@ from polyveil.methods.search.space import (
 )
 from polyveil.policy.hierarchy import FloatArray, IntArray
 
-ROW_BITS, CODE_BITS, TUPLE_BITS = 20, 21, 22
+ROW_BITS, CODE_BITS, TUPLE_BITS = 23, 18, 22
+"""How a sort key is made up; attributes and classes beyond are not divided."""
 
 
 @njit
