@@ -22,6 +22,7 @@ FORBIDDEN = {
     "report": ["release", "cli", "pipeline", "web", "engines", "advise"],
     "advise": ["cli", "web", "engines"],
     "release": ["cli", "pipeline", "web", "engines"],
+    "engines": ["cli", "web", "attack", "advise"],
 }
 
 
@@ -44,6 +45,11 @@ def test_a_part_imports_nothing_above_it(part: str) -> None:
         if module in forbidden or module.startswith(tuple(f"{name}." for name in forbidden))
     ]
     assert not crossings
+
+
+def test_engines_know_no_particular_method() -> None:
+    used = {module for _, module in imports_of("engines") if module.startswith("polyveil.methods.")}
+    assert {module.split(".")[2] for module in used} <= {"base", "make_method"}
 
 
 @pytest.mark.parametrize("module", ["polyveil", "polyveil.cli"])
