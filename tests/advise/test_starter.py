@@ -65,7 +65,7 @@ columns:
 # k: every row looks like at least 4 others.
 # t: in no class is a sensitive column farther than 0.2 from how it is spread in the whole table.
 privacy: {k: 5, t: 0.2}
-method: {name: mondrian}
+method: {name: sift}
 """
 
 

@@ -175,7 +175,7 @@ columns:
   native-country: {role: quasi, hierarchy: native-country.csv}
   income:         {role: quasi, hierarchy: income.csv}
 privacy: {k: 5, t: 0.2}
-method:  {name: mondrian}
+method:  {name: sift, effort: fast}
 release: {form: generalized, format: csv}
 """
 

@@ -262,7 +262,7 @@ columns:
   religion:    {role: sensitive, type: categorical, t: 0.3}
   ward:        {role: insensitive}
 privacy: {k: 5, t: 0.2}
-method:  {name: mondrian}
+method:  {name: sift, effort: fast}
 release: {form: generalized, format: csv}
 """
 

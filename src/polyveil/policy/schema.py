@@ -18,7 +18,7 @@ Distance = Literal["ordered", "hierarchical", "equal", "hellinger", "kl", "js"]
 Diversity = Literal["frequency", "distinct", "entropy", "recursive"]
 
 DEFAULT_LEVEL = 1
-DEFAULT_METHOD = "mondrian"
+DEFAULT_METHOD = "sift"
 
 
 def one_or_per_level(value: Any) -> Any:

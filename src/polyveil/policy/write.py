@@ -21,7 +21,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
     data["columns"] = {name: column_dict(column) for name, column in policy.columns.items()}
     sections = {
         "privacy": policy.privacy.model_dump(exclude_defaults=True),
-        "method": {**policy.method.model_dump(exclude_defaults=True), "name": policy.method.name},
+        "method": {"name": policy.method.name, **policy.method.model_dump(exclude_defaults=True)},
         "release": policy.release.model_dump(exclude_defaults=True),
         "missing": list(policy.missing),
     }
