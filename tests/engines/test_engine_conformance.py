@@ -13,7 +13,7 @@ from engines.conftest import Run
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.verify import verify_tables
 
-DECOMPOSING = ["mondrian", "fcm", "pca", "fragment", "kaca", "mbf", "sift"]
+DECOMPOSING = ["mondrian", "fcm", "pca", "fragment", "swap", "kaca", "mbf", "sift"]
 
 
 def for_method(name: str) -> dict[str, Any]:
