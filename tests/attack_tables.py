@@ -39,6 +39,8 @@ def policy_of(**privacy: Any) -> dict[str, Any]:
             "faith": {"role": "sensitive", "type": "categorical"},
         },
         "privacy": privacy or {"k": 2},
+        # Its classes do not overlap: a person is in one class, whose shares bound how often a guess is right.
+        "method": {"name": "mondrian"},
     }
 
 

@@ -82,6 +82,21 @@ def test_similarity_knows_the_branch_where_the_values_differ_but_not_in_kind() -
     assert kept.high <= kept.bound
 
 
+def test_overlapping_classes_together_tell_more_than_any_one_of_them() -> None:
+    """Illness follows age exactly. Every class keeps t, but a person of one age is covered by several classes, and what
+    they have in common gives the age's illness away more often than any class does: the attack says so."""
+    of_branch = np.concatenate([np.resize(BRANCHES[name], 200) for name in BRANCHES])
+    frame = people(age=np.arange(600), illness=of_branch)
+    overlapping = Policy.from_dict({**policy_of(k=6, t=0.2), "method": {"name": "sift"}})
+    release = polyveil.anonymize(frame, overlapping, seed=1)
+    assert release.privacy["t"]["illness"] <= 0.2 + 1e-9
+    found = only(release, frame, "similarity", "illness")
+    assert found.bound is not None
+    assert found.worst is not None
+    assert found.worst <= found.bound < found.low
+    assert found.verdict == "broken"
+
+
 def test_background_knowledge_settles_it_where_two_values_are_left() -> None:
     frame = people().sort("age").with_columns(illness=pl.Series(np.resize(["flu", "ulcer"], 600)))
     two = release_of(frame, policy_of(k=4, l=2), by_age(frame, 4))
