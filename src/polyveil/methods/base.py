@@ -49,7 +49,7 @@ class Partition:
 
 
 def partition_of(labels: IntArray, **found: Any) -> Partition:
-    """Number classes from 0 in order of first appearance, whatever labels the method used; negative is suppressed."""
+    """Number classes from 0 in order of the labels, whatever labels the method used; negative is suppressed."""
     kept = labels >= 0
     class_of_row = np.full(len(labels), -1, dtype=np.int64)
     _, class_of_row[kept] = np.unique(labels[kept], return_inverse=True)
