@@ -1,0 +1,35 @@
+"""Killing `polyveil anonymize` at any moment leaves the older release whole, or the new one in its place."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from polyveil.verify import verify
+
+POLICY = "columns:\n  age: {role: quasi}\n  illness: {role: sensitive}\nprivacy: {k: 3}\nmethod: {name: mondrian}\n"
+
+
+def test_a_killed_command_never_destroys_the_older_release(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("age,illness\n" + "".join(f"{i},i{i % 5}\n" for i in range(300)))
+    (tmp_path / "p.yaml").write_text(POLICY)
+    command = [sys.executable, "-m", "polyveil", "anonymize", str(tmp_path / "t.csv"), "-p", str(tmp_path / "p.yaml")]
+    command += ["-o", str(tmp_path / "release"), "--overwrite", "--quiet"]
+    start = time.monotonic()
+    subprocess.run(command, check=True, capture_output=True)
+    took = time.monotonic() - start
+    chance = random.Random(3)
+    for _ in range(5):
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        time.sleep(chance.uniform(0.3, 1.1) * took)
+        process.kill()
+        process.wait()
+        assert verify(tmp_path / "release").holds
+        assert {entry.name for entry in tmp_path.iterdir() if not entry.name.startswith(".")} == {
+            "t.csv",
+            "p.yaml",
+            "release",
+        }
