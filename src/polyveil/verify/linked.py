@@ -25,10 +25,17 @@ from polyveil.verify.findings import Finding, Verification, fails, holds
 from polyveil.verify.generalized import check_distribution, check_rows, sensitive_codes
 from polyveil.verify.joint import with_joint
 from polyveil.verify.loss import check_loss
+from polyveil.verify.orders import (
+    agreement_findings,
+    mean_places,
+    neighbour_findings,
+    neighbours,
+    pairs_of,
+    rank_agreement,
+)
 
 NOT_AVAILABLE = "NA"
-_SUSPICIOUS = 6.0
-"""Standard deviations of chance agreement between the orders of two tables above which an order is called a link."""
+SCATTERED = holds("row order", "the order of rows in one table says nothing about another's")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +55,7 @@ class SensitiveTable:
 def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> Verification:
     """All checks that need the tables' content."""
     slices: Sequence[Mapping[str, Any]] = manifest["linked"]["slices"]
-    findings = _check_columns(policy, slices, tables)
+    findings = check_columns(policy, slices, {name: frame.columns for name, frame in tables.items()})
     if findings:
         return Verification(tuple(findings))
     quasi = tables["quasi"]
@@ -72,11 +79,11 @@ def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
     findings += check_figures(manifest, statistics)
     findings += _check_additional_loss(manifest, models, statistics, slices)
     findings += _check_orders(quasi, parts)
-    findings += check_loss(manifest, policy, quasi) if sizes is not None else _check_no_loss(manifest, policy)
+    findings += check_loss(manifest, policy, quasi) if sizes is not None else check_no_loss(manifest, policy)
     return Verification(tuple(findings), tuple(verdicts))
 
 
-def _check_no_loss(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
+def check_no_loss(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
     """Quasi-identifiers that are published as they are lose nothing; a suppressed row loses all of them."""
     lost = manifest["suppressed"] * len(policy.having("quasi")) / max(manifest["rows"], 1)
     stated = manifest["loss"]["information_loss"]
@@ -85,8 +92,8 @@ def _check_no_loss(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]
     return [holds("loss", "quasi-identifiers are published as they are")]
 
 
-def _check_columns(
-    policy: Policy, slices: Sequence[Mapping[str, Any]], tables: Mapping[str, pl.DataFrame]
+def check_columns(
+    policy: Policy, slices: Sequence[Mapping[str, Any]], tables: Mapping[str, Sequence[str]]
 ) -> list[Finding]:
     """Exactly the tables and columns that may be there: a tuple id, or a value in the wrong table, is a leak."""
     expected = {
@@ -101,7 +108,7 @@ def _check_columns(
     findings = [
         fails("columns", f"{name} does not have exactly the columns its policy publishes")
         for name, columns in expected.items()
-        if name not in tables or sorted(tables[name].columns) != sorted(columns)
+        if name not in tables or sorted(tables[name]) != sorted(columns)
     ]
     findings += [fails("table", f"{name} is no table of this form") for name in tables if name not in expected]
     published = sorted(name for about in slices for name in about["attributes"])
@@ -129,7 +136,11 @@ def _check_suppression(
     """Rows with any suppressed value count as suppressed (han2013, Definition 13)."""
     columns = [about["group"] for about in slices]
     missing = quasi.select(pl.any_horizontal(pl.col(columns).cast(pl.String) == NOT_AVAILABLE)).to_series()
-    found = int(missing.sum())
+    return compare_suppression(manifest, policy, int(missing.sum()))
+
+
+def compare_suppression(manifest: Mapping[str, Any], policy: Policy, found: int) -> list[Finding]:
+    """The manifest and the policy against the rows found to have suppressed values."""
     findings = []
     stated = manifest["linked"]["rows_with_suppressed_values"]
     if found != stated:
@@ -147,20 +158,25 @@ def _check_suppression(
 
 def _check_groups(part: SensitiveTable, quasi: pl.DataFrame) -> list[Finding]:
     """Every group has as many rows in the quasi-identifier table as in the sensitive one."""
-    name, column = part.about["table"], part.about["group"]
+    column = part.about["group"]
     here = dict(zip(part.ids, np.bincount(part.group_of_row, minlength=len(part.ids)).tolist(), strict=True))
     there = dict(quasi.get_column(column).cast(pl.String).value_counts().iter_rows())
     there.pop(NOT_AVAILABLE, None)
-    if (part.group_of_row < 0).any() or None in there or NOT_AVAILABLE in here:
+    nameless = bool((part.group_of_row < 0).any()) or None in there or NOT_AVAILABLE in here
+    differ = sum(here.get(key) != there.get(key) for key in {*here, *there})
+    return compare_groups(part.about, nameless, differ, len(part.ids))
+
+
+def compare_groups(about: Mapping[str, Any], nameless: bool, differ: int, groups: int) -> list[Finding]:
+    """From what was counted: whether a row has no group id, groups whose sizes differ, and groups in all."""
+    name = about["table"]
+    if nameless:
         return [fails(f"groups of {name}", "a row has no group id")]
-    if here != there:
-        differ = sum(here.get(key) != there.get(key) for key in {*here, *there})
+    if differ:
         return [fails(f"groups of {name}", f"{differ} groups do not have the same number of rows in both tables")]
-    if len(part.ids) != part.about["groups"]:
-        return [
-            fails(f"groups of {name}", f"the manifest says {part.about['groups']} groups, there are {len(part.ids)}")
-        ]
-    return [holds(f"groups of {name}", f"{len(part.ids)} groups have the same number of rows in both tables")]
+    if groups != about["groups"]:
+        return [fails(f"groups of {name}", f"the manifest says {about['groups']} groups, there are {groups}")]
+    return [holds(f"groups of {name}", f"{groups} groups have the same number of rows in both tables")]
 
 
 def _codes(
@@ -201,8 +217,12 @@ def _statistics(
 
 def _check_distribution(manifest: Mapping[str, Any], statistics: LinkedStatistics) -> list[Finding]:
     """A suppressed value is missing from its slice alone; only then may released values be fewer than the input's."""
-    missing = manifest["suppressed"] + manifest["linked"]["rows_with_suppressed_values"]
-    return check_distribution({**manifest, "suppressed": missing}, statistics)
+    return check_distribution(with_missing_values(manifest), statistics)
+
+
+def with_missing_values(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """The manifest with rows of which some value is missing counted among the suppressed."""
+    return {**manifest, "suppressed": manifest["suppressed"] + manifest["linked"]["rows_with_suppressed_values"]}
 
 
 def _check_additional_loss(
@@ -212,16 +232,31 @@ def _check_additional_loss(
     slices: Sequence[Mapping[str, Any]],
 ) -> list[Finding]:
     """Definition 14 of xiao2020, averaged over the slices as in eq. (8) of han2013, from the files."""
-    losses = []
-    for about in slices:
-        asked = [m for m in models if m.parameter == "l" and m.attribute in about["attributes"]]
-        if not asked:
-            losses.append(math.nan)
-            continue
-        sizes = statistics.groups[about["attributes"][0]]
-        least = np.max([_least(statistics, model) for model in asked], axis=0)
-        losses.append(float((sizes - least).sum() / least.sum()) if len(sizes) else 0.0)
-    measured = float(np.mean(losses)) if losses else math.nan
+    sums = [grouping_sums(statistics, models, about["attributes"]) for about in slices]
+    return compare_grouping_loss(manifest, sums)
+
+
+def grouping_sums(
+    statistics: LinkedStatistics, models: Sequence[Model], names: Sequence[str]
+) -> tuple[float, float] | None:
+    """Of one slice's groups, the rows beyond the least and the least itself, each summed; None where no l is asked."""
+    asked = [model for model in models if model.parameter == "l" and model.attribute in names]
+    if not asked:
+        return None
+    sizes = statistics.groups[names[0]]
+    least = np.max([_least(statistics, model) for model in asked], axis=0)
+    return float((sizes - least).sum()), float(least.sum())
+
+
+def mean_grouping_loss(sums: Sequence[tuple[float, float] | None]) -> float:
+    """The loss of every slice, averaged; not a number where a slice has no least size."""
+    losses = [math.nan if one is None else one[0] / one[1] if one[1] else 0.0 for one in sums]
+    return float(np.mean(losses)) if losses else math.nan
+
+
+def compare_grouping_loss(manifest: Mapping[str, Any], sums: Sequence[tuple[float, float] | None]) -> list[Finding]:
+    """The manifest's figure against the groups."""
+    measured = mean_grouping_loss(sums)
     stated = manifest["loss"]["additional_information_loss"]
     if not same(stated, measured):
         return [fails("loss of grouping", f"the manifest says {stated}, the groups give {measured:.9g}")]
@@ -244,36 +279,8 @@ def _check_orders(quasi: pl.DataFrame, parts: Sequence[SensitiveTable]) -> list[
         name = part.about["table"]
         ids = quasi.get_column(part.about["group"]).cast(pl.String)
         numbers = ids.replace_strict(part.ids, list(range(len(part.ids))), default=-1, return_dtype=pl.Int64).to_numpy()
-        places = _mean_place(numbers, len(part.ids)), _mean_place(part.group_of_row, len(part.ids))
-        agreement = _agreement(*places)
-        if agreement > _SUSPICIOUS:
-            message = f"rows of quasi and {name} stand in orders that go together ({agreement:.1f} standard deviations)"
-            findings.append(fails("row order", message))
-        findings += [
-            fails("row order", f"rows of a group stand together in {table} more often than in a shuffled table")
-            for table, groups in ((name, part.stored), ("quasi", numbers[numbers >= 0]))
-            if _stand_together(groups)
-        ]
-    return findings or [holds("row order", "the order of rows in one table says nothing about another's")]
-
-
-def _stand_together(groups: IntArray) -> bool:
-    """Whether more neighbours share a group than chance makes likely: sum s (s - 1) / n of them are expected."""
-    sizes = np.bincount(groups) if len(groups) else np.zeros(1, dtype=np.int64)
-    expected = float((sizes * (sizes - 1.0)).sum()) / max(len(groups), 1)
-    return int(np.count_nonzero(groups[1:] == groups[:-1])) > expected + _SUSPICIOUS * (math.sqrt(expected) + 1.0)
-
-
-def _mean_place(group_of_row: IntArray, groups: int) -> FloatArray:
-    kept = np.flatnonzero(group_of_row >= 0)
-    total = np.bincount(group_of_row[kept], weights=kept, minlength=groups)
-    return np.asarray(total / np.maximum(np.bincount(group_of_row[kept], minlength=groups), 1))
-
-
-def _agreement(first: FloatArray, second: FloatArray) -> float:
-    """Spearman's rank correlation of two orders in units of its standard deviation under independence."""
-    if len(first) < 3:
-        return 0.0
-    a, b = (np.argsort(np.argsort(values)).astype(np.float64) for values in (first, second))
-    correlation = float(np.corrcoef(a, b)[0, 1])
-    return abs(correlation) * math.sqrt(len(first) - 1)
+        places = mean_places(numbers, len(part.ids)), mean_places(part.group_of_row, len(part.ids))
+        findings += agreement_findings(name, rank_agreement(*places))
+        for table, groups in ((name, part.stored), ("quasi", numbers[numbers >= 0])):
+            findings += neighbour_findings(table, neighbours(groups), pairs_of(groups), len(groups))
+    return findings or [SCATTERED]
