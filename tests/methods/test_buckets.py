@@ -15,8 +15,9 @@ from paper_tables import HAN, HAN_COLUMNS, LEVELS, XIAO, XIAO_COLUMNS, policy_of
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
 from polyveil.methods import method_class
+from polyveil.methods.bucket_choice import groupable_bound
 from polyveil.methods.bucket_demand import Demand, demand_of, largest_l, reachable_rows
-from polyveil.methods.bucket_engine import TIES, BucketOptions, bucketize
+from polyveil.methods.bucket_engine import TIES, BucketOptions, Engine, bucketize
 from polyveil.methods.bucket_residual import add, empty_counts, slot_of
 from polyveil.models import (
     EntropyDiversity,
@@ -62,13 +63,20 @@ cases = st.tuples(st.integers(0, 10_000), st.integers(1, 120), st.integers(1, 4)
 
 
 @settings(max_examples=40)
-@given(cases, st.sampled_from(["mbf", "msdcf", "mmdcf"]), st.sampled_from(list(TIES)), st.booleans(), st.booleans())
+@given(
+    cases,
+    st.sampled_from(["mbf", "msdcf", "mmdcf"]),
+    st.sampled_from(list(TIES)),
+    st.booleans(),
+    st.sampled_from(["first", "least-loss"]),
+    st.sampled_from(["last", "fewest"]),
+)
 def test_every_group_keeps_its_demand_and_no_row_is_lost(
-    case: tuple[int, int, int, bool, int], priority: Any, ties: Any, strict: bool, first: bool
+    case: tuple[int, int, int, bool, int], priority: Any, ties: Any, strict: bool, residual: Any, leave_out: Any
 ) -> None:
     seed, rows, attributes, levels, k = case
     table = random_columns(seed, rows, attributes)
-    options = BucketOptions(ties=ties, strict_paper=strict, residual="first" if first else "least-loss")
+    options = BucketOptions(ties=ties, strict_paper=strict, residual=residual, leave_out=leave_out)
     demand = needs(table, levels, k)
     found = bucketize(table, table.sensitive, demand, priority, options, np.random.default_rng(seed))
     kept = found.of_row >= 0
@@ -99,6 +107,66 @@ def test_the_heaps_choose_what_the_scan_chooses(
         for scan in (False, True)
     )
     assert by_heap.of_row.tolist() == by_scan.of_row.tolist()
+
+
+def test_leaving_out_the_fewest_groups_what_greed_cannot() -> None:
+    # l = 2. The largest bucket is (p, h), and nobody is neither p nor h: as printed, grouping ends there with nothing.
+    # Without those three rows, each (p, e) goes with a (q, h); with any of them p would exceed one half.
+    rows = [("p", "h")] * 3 + [("p", "e")] * 2 + [("q", "h")] * 2
+    table = two_columns(rows)
+    demand = Demand({"a": np.full(2, 2.0), "b": np.full(2, 2.0)}, 1)
+    found = {
+        way: bucketize(table, table.sensitive, demand, "mbf", BucketOptions(leave_out=way), np.random.default_rng(1))
+        for way in ("last", "fewest")
+    }
+    assert found["last"].suppressed == 7
+    assert np.flatnonzero(found["fewest"].of_row < 0).tolist() == [0, 1, 2]
+    assert found["fewest"].groups == 2
+
+
+def two_columns(rows: list[tuple[str, str]]) -> CodedTable:
+    sensitive = []
+    for name, column in zip("ab", zip(*rows, strict=True), strict=True):
+        values = sorted(set(column))
+        codes = np.array([values.index(value) for value in column])
+        levels = np.ones(len(values), dtype=np.int64)
+        sensitive.append(SensitiveColumn(name, TreeDomain(flat(values)), codes, "equal", levels))
+    quasi = QuasiColumn("q", TreeDomain(flat(["0", "1"])), np.zeros(len(rows), dtype=np.int64))
+    return CodedTable(len(rows), (quasi,), tuple(sensitive))
+
+
+@settings(max_examples=40)
+@given(cases, st.sampled_from(["mbf", "msdcf", "mmdcf"]))
+def test_no_grouping_passes_the_bound_and_leaving_out_the_fewest_never_suppresses_more(
+    case: tuple[int, int, int, bool, int], priority: Any
+) -> None:
+    seed, rows, attributes, levels, _ = case
+    table = random_columns(seed, rows, attributes)
+    demand = needs(table, levels, 1)
+    last, fewest = (
+        bucketize(
+            *(table, table.sensitive, demand, priority, BucketOptions(leave_out=way), np.random.default_rng(seed))
+        ).suppressed
+        for way in ("last", "fewest")
+    )
+    engine = Engine(table, table.sensitive, demand, priority, BucketOptions())
+    bound = rows - groupable_bound(engine.values, engine.size, engine.need)
+    assert bound <= fewest <= last
+
+
+@settings(max_examples=25)
+@given(st.integers(0, 10_000), st.integers(1, 80))
+def test_rows_that_are_spare_are_left_out_rather_than_others(seed: int, rows: int) -> None:
+    table = random_columns(seed, rows, 1)
+    demand, rng = needs(table, False, 1), np.random.default_rng(seed)
+    spare = rng.random(rows) < 0.5
+    options = BucketOptions(leave_out="fewest")
+    found = bucketize(table, table.sensitive, demand, "mmdcf", options, rng, spare=spare)
+    assert found.lost == int(((found.of_row < 0) & ~spare).sum())
+    # Within a value, a row that is not spare is left out only when every spare one is.
+    codes = table.sensitive[0].codes
+    for value in np.unique(codes[(found.of_row < 0) & ~spare]):
+        assert not ((found.of_row >= 0) & spare & (codes == value)).any()
 
 
 def test_the_same_seed_gives_the_same_groups() -> None:

@@ -19,7 +19,7 @@ PRIORITIES: tuple[Priority, ...] = ("mbf", "msdcf", "mmdcf")
 def engine_of(task: Any, columns: tuple[SensitiveColumn, ...], priority: Priority) -> tuple[Engine, Pool]:
     """An engine and its pool with the capacities of all buckets, before any row is taken."""
     engine = Engine(task.table, columns, demand_of(task), priority, BucketOptions())
-    pool = engine._pool(np.random.default_rng(0))
+    pool = engine._pool(np.random.default_rng(0), np.ones(task.table.rows, dtype=bool))
     fill(pool, engine._forest(), 99)
     set_limits(pool, engine.need, 3)
     return engine, pool

@@ -5,7 +5,9 @@ See `buckets` for the methods and the papers, `bucket_grouping` and `bucket_resi
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -14,6 +16,7 @@ from pydantic import Field
 
 from polyveil.methods.base import Options
 from polyveil.methods.boxes import code_matrix, quasi_spec
+from polyveil.methods.bucket_choice import MOST_BUCKETS, most_groupable
 from polyveil.methods.bucket_demand import Demand
 from polyveil.methods.bucket_grouping import MOST_TIED, Course, Groups, form_groups
 from polyveil.methods.bucket_pool import (
@@ -60,6 +63,11 @@ class BucketOptions(Options):
         default="least-loss",
         description="where left-over rows go: the first group they fit, or the one whose quasi-identifiers widen least",
     )
+    leave_out: Literal["last", "fewest"] = Field(
+        default="last",
+        description="which rows to leave out: those that fit nowhere in the end, as printed, or as few as possible, "
+        "chosen by a linear program before grouping (both are tried, the better is kept)",
+    )
     restarts: int = Field(
         default=1, ge=1, le=10_000, description="orders of ties to try; the one that suppresses least is kept"
     )
@@ -73,11 +81,12 @@ class BucketOptions(Options):
 
 @dataclass(frozen=True, eq=False)
 class Grouping:
-    """The group of each row (-1: suppressed), and what the engine did."""
+    """The group of each row (-1: suppressed), and what the engine did; `lost` rows are suppressed and not spare."""
 
     of_row: IntArray
     groups: int
     suppressed: int
+    lost: int
     residual: int
     restarts: int
 
@@ -103,13 +112,17 @@ def bucketize(
     engine = Engine(table, columns, demand, priority, options, spare=spare, formed=formed, scan=scan)
     best: Grouping | None = None
     for attempt in range(options.restarts):
-        found = engine.run(rng, attempt + 1, progress)
-        if best is None or (found.suppressed, -found.groups) < (best.suppressed, -best.groups):
-            best = found
-        if best.suppressed == 0:
-            break
+        for among in engine.ways():
+            found = engine.run(rng, attempt + 1, progress, among)
+            best = found if best is None else min(best, found, key=_loss)
+            if best.suppressed == 0:
+                return best
     assert best is not None  # noqa: S101 - restarts is at least 1
     return best
+
+
+def _loss(found: Grouping) -> tuple[int, int, int]:
+    return found.lost, found.suppressed, -found.groups
 
 
 class Engine:
@@ -140,21 +153,54 @@ class Engine:
         self.rank, self.size_of_rank = _ranks(self.need[self.values].max(axis=1), demand.least, table.rows)
         self.spec, self.quasi = quasi_spec(table), code_matrix(table)
 
-    def run(self, rng: np.random.Generator, attempt: int, progress: Progress | None) -> Grouping:
-        """Grouping phase, then residual phase, with ties broken by the generator."""
-        pool, forest = self._pool(rng), self._forest()
-        groups, course = self._groups(), self._course()
+    def ways(self) -> Iterator[BoolArray | None]:
+        """The rows to group first, for every way to try: none in particular, or those that leave out fewest."""
+        yield None
+        if self.options.leave_out == "fewest" and len(self.size) <= MOST_BUCKETS:
+            yield self._groupable
+
+    @cached_property
+    def _groupable(self) -> BoolArray:
+        """The rows that the linear program would group, as many of each bucket as it says."""
+        open_rows = self.formed < 0
+        places = self.bucket_of_row * 2 + self.spare
+        size = np.bincount(places[open_rows], minlength=2 * len(self.size))
+        chosen = most_groupable(self.values, size[0::2], size[1::2], self.need)
+        most = np.stack(chosen, axis=1).ravel()
+        order = np.argsort(np.where(open_rows, places, 2 * len(self.size)), kind="stable")[: int(size.sum())]
+        first = np.cumsum(size) - size
+        found = np.zeros(self.rows, dtype=bool)
+        found[order] = np.arange(len(order)) - first[places[order]] < most[places[order]]
+        return found
+
+    def run(
+        self, rng: np.random.Generator, attempt: int, progress: Progress | None, first: BoolArray | None = None
+    ) -> Grouping:
+        """Grouping phase, then residual phase, with ties broken by the generator; the `first` rows before the rest."""
+        formed = self.formed
+        if first is not None:
+            formed = self._run(rng, formed, first, progress)[0]
+        of_row, groups, left = self._run(rng, formed, np.ones(self.rows, dtype=bool), progress)
+        suppressed = int((of_row < 0).sum())
+        lost = int(((of_row < 0) & ~self.spare).sum())
+        return Grouping(of_row, groups, suppressed, lost, left - suppressed, attempt)
+
+    def _run(
+        self, rng: np.random.Generator, formed: IntArray, among: BoolArray, progress: Progress | None
+    ) -> tuple[IntArray, int, int]:
+        """Group the rows that have no group yet and are `among` those given: the groups, how many, the rows that were
+        left for the residual phase."""
+        pool, forest = self._pool(rng, (formed < 0) & among), self._forest()
+        groups, course = self._groups(formed), self._course(formed)
         fill(pool, forest, course.state[0])
         while course.state[0] >= 0:
             form_groups(pool, forest, groups, course, self.spec, self.quasi, GROUPS_PER_CALL)
             if progress is not None:
-                left = int(pool.size.sum())
-                progress.advance(1 - left / self.rows, f"{course.state[1]} groups")
+                progress.advance(1 - int(pool.size.sum()) / self.rows, f"{course.state[1]} groups")
         left = int(pool.size.sum())
         if left and course.state[1]:
             self._place(pool, groups, int(course.state[1]))
-        suppressed = int(pool.size.sum())
-        return Grouping(groups.of_row, int(course.state[1]), suppressed, left - suppressed, attempt)
+        return groups.of_row, int(course.state[1]), left
 
     def _place(self, pool: Pool, groups: Groups, count: int) -> None:
         counts = empty_counts(self.rows * self.values.shape[1], len(self.need))
@@ -165,8 +211,8 @@ class Engine:
             *(rule, self.options.candidates, self.options.strict_paper),
         )
 
-    def _pool(self, rng: np.random.Generator) -> Pool:
-        shuffled = rng.permutation(np.flatnonzero(self.formed < 0))
+    def _pool(self, rng: np.random.Generator, open_rows: BoolArray) -> Pool:
+        shuffled = rng.permutation(np.flatnonzero(open_rows))
         size = np.bincount(self.bucket_of_row[shuffled], minlength=len(self.size)).astype(np.int64)
         # Rows are taken from the end of their bucket, so the spare ones stand at its beginning.
         place = self.bucket_of_row[shuffled] * 2 + ~self.spare[shuffled]
@@ -207,23 +253,23 @@ class Engine:
             stack=np.empty(2 * len(order).bit_length() + 4, dtype=np.int64),
         )
 
-    def _groups(self) -> Groups:
-        rows = np.flatnonzero(self.formed >= 0)
-        owner = self.formed[rows]
+    def _groups(self, formed: IntArray) -> Groups:
+        rows = np.flatnonzero(formed >= 0)
+        owner = formed[rows]
         most = int(owner.max(initial=-1)) + (self.rows - len(rows)) // int(self.size_of_rank.min()) + 2
         low = np.full((most, self.quasi.shape[1]), np.iinfo(np.int32).max, dtype=np.int32)
         high = np.zeros((most, self.quasi.shape[1]), dtype=np.int32)
         np.minimum.at(low, owner, self.quasi[rows])
         np.maximum.at(high, owner, self.quasi[rows])
         size = np.bincount(owner, minlength=most).astype(np.int64)
-        return Groups(of_row=self.formed.copy(), size=size, low=low, high=high)
+        return Groups(of_row=formed.copy(), size=size, low=low, high=high)
 
-    def _course(self) -> Course:
+    def _course(self, formed: IntArray) -> Course:
         ranks = len(self.size_of_rank)
         return Course(
             need=self.need,
             size_of_rank=self.size_of_rank,
-            state=np.array([ranks - 1, self.formed.max(initial=-1) + 1, -1], dtype=np.int64),
+            state=np.array([ranks - 1, formed.max(initial=-1) + 1, -1], dtype=np.int64),
             taken=np.empty(int(self.size_of_rank.max(initial=1)), dtype=np.int64),
             tied=np.empty(MOST_TIED, dtype=np.int64),
             candidates=self.options.candidates,

@@ -8,8 +8,9 @@ each slice is grouped by MSB on its own, the quasi-identifiers by KACA; group id
 - Cost: that of MSB per slice plus that of KACA.
 - Departures: `slices: auto` also finds how many slices there are, by the silhouette width, none larger than three
   attributes. k applies to the quasi-identifier table only; groups of a slice have l rows or more. Slices are grouped
-  one after the other, the hardest first, and leave out rows that another slice has left out rather than others. Where
-  rows are still lost, the groups of MSB over all attributes are tried as a start (they are diverse in every slice), so
+  one after the other, the hardest first, and leave out rows that another slice has left out rather than others; which
+  rows stay is first settled by a linear program (`leave_out: fewest`), as grouping greedily suppresses more. Where rows
+  are still lost, the groups of MSB over all attributes are tried as a start (they are diverse in every slice), so
   that slicing never suppresses more than not slicing; the better of the two is kept.
 - A value that fits no group is suppressed in its slice alone (group id `NA`); the row stays. Rows with any suppressed
   value count against `suppression_limit` (han2013, Definition 13).
@@ -39,6 +40,11 @@ class SlomsOptions(BucketOptions):
 
     slices: Literal["auto"] | int | tuple[tuple[str, ...], ...] = Field(
         default="auto", description="auto, how many slices, or the columns of each: [[a, b], [c]]"
+    )
+    leave_out: Literal["last", "fewest"] = Field(
+        default="fewest",
+        description="which rows to leave out of a slice: as few as possible, chosen by a linear program before "
+        "grouping where that is better, or those that fit nowhere in the end",
     )
     priority: Priority = Field(default="mmdcf", description="which bucket comes first: mbf, msdcf or mmdcf")
     levels: bool = Field(default=True, description="go by security level (-mslf) where the policy gives an l per level")
@@ -77,7 +83,8 @@ class Sloms(Method[SlomsOptions]):
         same_start = deepcopy(task.rng)
         found = group_slices(task, slices, demand, options, task.rng)
         if incomplete_rows(found).any():
-            whole = bucketize(table, table.sensitive, demand, options.priority, options, same_start, task.progress)
+            plain = options.model_copy(update={"leave_out": "last"})
+            whole = bucketize(table, table.sensitive, demand, options.priority, plain, same_start, task.progress)
             other = group_slices(task, slices, demand, options, task.rng, formed=whole.of_row)
             found = min(found, other, key=lambda parts: int(incomplete_rows(parts).sum()))
         check_suppressed(int(incomplete_rows(found).sum()), task, self.name)
