@@ -66,6 +66,8 @@ class Task:
     privacy: Privacy
     rng: np.random.Generator
     progress: Progress = SILENT
+    slices: tuple[tuple[str, ...], ...] = ()
+    """What `Method.slices` said of the whole table, where the task is one block of it."""
 
     @property
     def k(self) -> int:
@@ -104,3 +106,7 @@ class Method(ABC, Generic[OptionsT]):
     @abstractmethod
     def partition(self, task: Task) -> Partition:
         """Classes that satisfy every model of the task; raises Unsatisfiable where that cannot be done."""
+
+    def slices(self, table: CodedTable) -> tuple[tuple[str, ...], ...]:
+        """The sensitive attributes it publishes together, where it decides that itself; empty where the form does."""
+        return ()

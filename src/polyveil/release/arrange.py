@@ -78,7 +78,7 @@ def arrange(bound: Bound, table: CodedTable, partition: Partition, rng: np.rando
     if release.form == "generalized":
         return replace(partition, class_of_row=join_look_alikes(bound, table, partition.class_of_row))
     groups = partition.class_of_row
-    slices = partition.slices or _slices(release.form == "sliced", table, groups)
+    slices = partition.slices or tuple(Slice(names, groups) for names in slices_of(bound.policy))
     if release.generalize == "range" or (partition.slices and release.generalize == "kaca"):
         classes = groups
     elif release.generalize == "kaca":
@@ -90,9 +90,10 @@ def arrange(bound: Bound, table: CodedTable, partition: Partition, rng: np.rando
     return Partition(join_look_alikes(bound, table, classes), slices, partition.found)
 
 
-def _slices(apart: bool, table: CodedTable, groups: IntArray) -> tuple[Slice, ...]:
-    names = tuple(column.name for column in table.sensitive)
-    return tuple(Slice((name,), groups) for name in names) if apart else (Slice(names, groups),)
+def slices_of(policy: Policy) -> tuple[tuple[str, ...], ...]:
+    """The sensitive columns of each table that the form makes of them, where the method does not decide that itself."""
+    names = tuple(policy.having("sensitive"))
+    return tuple((name,) for name in names) if policy.release.form == "sliced" else (names,)
 
 
 def _by_kaca(bound: Bound, table: CodedTable, groups: IntArray, rng: np.random.Generator) -> IntArray:

@@ -32,7 +32,7 @@ NOT_AVAILABLE = "NA"
 
 def linked(bound: Bound, table: CodedTable, partition: Partition) -> dict[str, pl.DataFrame]:
     """The tables to publish, each in an order of its own."""
-    layout = table_layout(bound.policy, partition)
+    layout = table_layout(bound.policy, [part.attributes for part in partition.slices])
     kept = partition.class_of_row >= 0
     ids = [_random_ids(part) for part in partition.slices]
     columns = {series.name: series for series in _quasi(bound, table, partition, kept)}
@@ -48,15 +48,15 @@ def linked(bound: Bound, table: CodedTable, partition: Partition) -> dict[str, p
     return {name: frame[random_order(frame.height)] for name, frame in tables.items()}
 
 
-def table_layout(policy: Policy, partition: Partition) -> list[dict[str, Any]]:
+def table_layout(policy: Policy, slices: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
     """Per slice: the table's name, its columns, and the name of its group column (never that of another column)."""
     single = policy.release.form == "anatomized"
     layout = []
-    for i, part in enumerate(partition.slices, start=1):
+    for i, attributes in enumerate(slices, start=1):
         about: dict[str, Any] = {
             "table": f"sensitive_{i}",
             "group": _free("group" if single else f"group_{i}", policy),
-            "attributes": list(part.attributes),
+            "attributes": list(attributes),
         }
         if policy.release.counts:
             about["count"] = _free("count", policy)
@@ -101,22 +101,32 @@ def linked_manifest(
     models: Sequence[Model],
 ) -> dict[str, Any]:
     """The manifest with the layout of the tables, the loss of grouping, and what k means here."""
-    incomplete = rows_with_suppressed_values(partition)
+    slices = [part.attributes for part in partition.slices]
+    lost = additional_information_loss(statistics, models, slices)
+    groups = [int(part.group_of_row.max(initial=-1)) + 1 for part in partition.slices]
+    layout = [{**about, "groups": count} for about, count in zip(table_layout(policy, slices), groups, strict=True)]
+    return with_layout(manifest, policy, layout, rows_with_suppressed_values(partition), lost)
+
+
+def with_layout(
+    manifest: Mapping[str, Any],
+    policy: Policy,
+    layout: Sequence[Mapping[str, Any]],
+    incomplete: int,
+    grouping_loss: float | None,
+) -> dict[str, Any]:
+    """The manifest of linked tables; `incomplete` rows are suppressed or have a suppressed value."""
     loss = {
         **manifest["loss"],
         "suppression_ratio": incomplete / max(manifest["rows"], 1),
-        "additional_information_loss": additional_information_loss(
-            statistics, models, [part.attributes for part in partition.slices]
-        ),
+        "additional_information_loss": grouping_loss,
     }
     claims = [_k_claim(claim, policy) if claim["model"] == KAnonymity.key else claim for claim in manifest["claims"]]
-    groups = [int(part.group_of_row.max(initial=-1)) + 1 for part in partition.slices]
-    layout = [{**about, "groups": count} for about, count in zip(table_layout(policy, partition), groups, strict=True)]
     return {
         **manifest,
         "loss": loss,
         "claims": claims,
-        "linked": {"slices": layout, "rows_with_suppressed_values": incomplete - manifest["suppressed"]},
+        "linked": {"slices": list(layout), "rows_with_suppressed_values": incomplete - manifest["suppressed"]},
     }
 
 
