@@ -37,4 +37,6 @@ clean:
 
 .PHONY: docs
 docs: $(VENV)/.installed-dev
+	$(BIN)/python tools/docs/pictures.py
+	$(BIN)/python tools/docs/reference.py
 	$(BIN)/zensical build

@@ -55,7 +55,7 @@ def client(server: Server) -> Iterator[httpx.Client]:
 
 
 def test_the_documented_example_ends_in_a_bundle_that_verifies(server: Server, tmp_path: Path) -> None:
-    page = (ROOT / "docs" / "workbench.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "how-to" / "rest.md").read_text(encoding="utf-8")
     (code,) = re.findall(r"^```bash\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     environment = {**os.environ, "URL": server.url, "TOKEN": TOKEN}
     command = ["bash", "-euo", "pipefail", "-c", code]
