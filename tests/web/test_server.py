@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -189,10 +190,18 @@ def test_the_command_prints_an_address_that_opens_the_workbench(tmp_path: Path) 
 
 
 def opened(address: str) -> Any:
+    """The page, asked for once: the address is printed when the workbench answers."""
     with httpx.Client(follow_redirects=True, timeout=30) as visitor:
-        for _ in range(300):
-            try:
-                return visitor.get(address)
-            except httpx.TransportError:
-                time.sleep(0.1)
-    raise AssertionError("the workbench does not answer")
+        return visitor.get(address)
+
+
+def test_a_port_that_is_taken_is_one_clear_line(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        command = [sys.executable, "-m", "polyveil", "serve", "--port", port, "--no-open", "--folder", str(tmp_path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 2
+    assert f"cannot listen at 127.0.0.1, port {port}" in " ".join(done.stderr.split())
+    assert "--port" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""

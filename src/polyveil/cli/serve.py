@@ -38,16 +38,32 @@ def serve(
     it (`/api/openapi.json`).
     """
     with reported_errors():
-        settings = _settings(data, folder, host, port, public_name, no_token, max_upload, keep_days, workers)
+        _require_web()
+        from polyveil.web.app import listen
         from polyveil.web.app import serve as run
 
-        typer.echo(f"the workbench is at  {settings.url}\nstop it with Ctrl-C; files are kept in {settings.folder}")
-        if open_browser:
-            import threading
-            import webbrowser
+        listening = listen(host, port)
+        port = listening.getsockname()[1]
+        settings = _settings(data, folder, host, port, public_name, no_token, max_upload, keep_days, workers)
 
-            threading.Timer(1.5, webbrowser.open, [settings.url]).start()
-        run(settings)
+        def announce() -> None:
+            typer.echo(f"the workbench is at  {settings.url}\nstop it with Ctrl-C; files are kept in {settings.folder}")
+            if open_browser:
+                import threading
+                import webbrowser
+
+                threading.Thread(target=webbrowser.open, args=[settings.url], daemon=True).start()
+
+        run(settings, listening, announce)
+
+
+def _require_web() -> None:
+    from importlib.util import find_spec
+
+    from polyveil.errors import InputError
+
+    if find_spec("nicegui") is None:
+        raise InputError("the workbench needs more packages. Install them with: pip install 'polyveil[web]'")
 
 
 def _settings(
@@ -61,21 +77,10 @@ def _settings(
     keep_days: float,
     workers: int,
 ) -> Settings:
-    from importlib.util import find_spec
-
-    from polyveil.errors import InputError
-
-    if find_spec("nicegui") is None:
-        raise InputError("the workbench needs more packages. Install them with: pip install 'polyveil[web]'")
     import secrets
-    import socket
 
     from polyveil.web.settings import MEGABYTE, Settings, default_folder
 
-    if port == 0:
-        with socket.socket() as probe:
-            probe.bind((host, 0))
-            port = probe.getsockname()[1]
     return Settings(
         folder=folder or default_folder(),
         data_folders=tuple(data or ()),

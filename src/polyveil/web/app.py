@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import socket
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 
 from polyveil import __version__
+from polyveil.errors import InputError
 from polyveil.web.api import make_router
 from polyveil.web.guard import App, Guard
 from polyveil.web.jobs import Jobs
@@ -56,9 +58,32 @@ def make_application(settings: Settings, *, pages: bool = True) -> tuple[App, Fa
     return Guard(api, settings), api
 
 
-def serve(settings: Settings) -> None:
-    """Serve until stopped. Nothing about requests is logged: addresses may carry a token."""
+def listen(host: str, port: int) -> socket.socket:
+    """A socket to serve on, port 0 for any free one; raises InputError where the address cannot be had."""
+    try:
+        return socket.create_server(
+            (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=1024
+        )
+    except OSError as error:
+        what = f"cannot listen at {host}, port {port}: {error.strerror or error}"
+        raise InputError(f"{what}. Choose another port with --port (0 takes a free one), or another --host") from None
+
+
+def serve(settings: Settings, listening: socket.socket | None = None, ready: Callable[[], None] | None = None) -> None:
+    """Serve until stopped; `ready` is called once requests are answered.
+
+    Nothing about requests is logged: addresses may carry a token.
+    """
     import uvicorn
 
+    class Announced(uvicorn.Server):
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+            await super().startup(sockets)
+            if ready and self.started:
+                ready()
+
+    listening = listening or listen(settings.host, settings.port)
     application, _ = make_application(settings)
-    uvicorn.run(application, host=settings.host, port=settings.port, log_level="warning", access_log=False)
+    server = Announced(uvicorn.Config(application, log_level="warning", access_log=False))
+    with suppress(KeyboardInterrupt):
+        server.run(sockets=[listening])
