@@ -32,7 +32,7 @@ from polyveil.methods.buckets import check_suppressed
 from polyveil.methods.contingency import attribute_distances, clusters_of, natural_slices
 from polyveil.methods.kaca import k_classes
 from polyveil.policy.hierarchy import IntArray
-from polyveil.table.coded import SensitiveColumn
+from polyveil.table.coded import CodedTable, SensitiveColumn
 
 
 class SlomsOptions(BucketOptions):
@@ -73,7 +73,7 @@ class Sloms(Method[SlomsOptions]):
 
     def partition(self, task: Task) -> Partition:
         table, options = task.table, self.options
-        slices = slice_columns(table.sensitive, options)
+        slices = _given(table.sensitive, task.slices) if task.slices else slice_columns(table.sensitive, options)
         demand = demand_of(task)
         if not options.levels:
             demand = demand.flattened()
@@ -90,6 +90,9 @@ class Sloms(Method[SlomsOptions]):
         check_suppressed(int(incomplete_rows(found).sum()), task, self.name)
         classes = k_classes(table, task.k, task.rng, task.progress)
         return Partition(classes, found, {"slices": [list(part.attributes) for part in found]})
+
+    def slices(self, table: CodedTable) -> tuple[tuple[str, ...], ...]:
+        return tuple(tuple(column.name for column in part) for part in slice_columns(table.sensitive, self.options))
 
 
 def group_slices(

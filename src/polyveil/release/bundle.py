@@ -42,8 +42,7 @@ def write_bundle(
         for name, text in (extra or {}).items():
             (stage / name).write_text(text, encoding="utf-8")
         files = {file.name: _describe(file, tables) for file in sorted(stage.iterdir())}
-        text = json.dumps({**manifest, "files": files}, indent=2, ensure_ascii=False, allow_nan=False)
-        (stage / MANIFEST).write_text(text + "\n", encoding="utf-8")
+        write_manifest(stage, {**manifest, "files": files})
         accept(stage)
         sync(stage)
         move_into_place(stage, path)
@@ -98,8 +97,19 @@ def _write_table(frame: pl.DataFrame, file: Path) -> None:
         frame.write_parquet(file, compression="zstd")
 
 
+def write_manifest(stage: Path, manifest: Mapping[str, Any]) -> None:
+    """The manifest, complete with its list of files, as it stands in every bundle."""
+    text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
+    (stage / MANIFEST).write_text(text + "\n", encoding="utf-8")
+
+
+def fingerprint(file: Path) -> dict[str, Any]:
+    """What the manifest says of every file."""
+    return {"sha256": sha256_of(file), "bytes": file.stat().st_size}
+
+
 def _describe(file: Path, tables: Mapping[str, pl.DataFrame]) -> dict[str, Any]:
-    about: dict[str, Any] = {"sha256": sha256_of(file), "bytes": file.stat().st_size}
+    about = fingerprint(file)
     if file.stem in tables:
         about |= {"rows": tables[file.stem].height, "columns": tables[file.stem].columns}
     return about

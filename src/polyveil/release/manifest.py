@@ -14,7 +14,7 @@ import numpy as np
 from polyveil import __version__
 from polyveil.measure import Loss
 from polyveil.methods.base import Method, Partition
-from polyveil.models import ClassStatistics, Model, Verdict
+from polyveil.models import ClassStatistics, Model
 from polyveil.policy import public
 from polyveil.table.bind import Bound
 from polyveil.table.coded import CodedTable
@@ -34,8 +34,39 @@ def build_manifest(
     loss: Loss,
 ) -> dict[str, Any]:
     """Everything but the list of files, which the bundle adds when it has written them."""
-    claims = [_claim(model, model.judge(statistics), statistics) for model in models]
+    values = [model.measure_all(statistics) for model in models]
+    claims = [
+        claim_of(model, model.judge(statistics).value, float(np.mean(found)) if len(found) else np.nan)
+        for model, found in zip(models, values, strict=True)
+    ]
     sizes = statistics.sizes
+    least, mean, greatest = (sizes.min(), sizes.mean(), sizes.max()) if len(sizes) else (0, 0.0, 0)
+    return compose(
+        bound,
+        table,
+        method,
+        partition.found,
+        suppressed=partition.suppressed,
+        classes=statistics.classes,
+        class_size=(int(least), float(mean), int(greatest)),
+        claims=claims,
+        loss=loss.to_dict(),
+    )
+
+
+def compose(
+    bound: Bound,
+    table: CodedTable,
+    method: Method[Any],
+    found: Mapping[str, Any],
+    *,
+    suppressed: int,
+    classes: int,
+    class_size: tuple[int, float, int],
+    claims: Sequence[Mapping[str, Any]],
+    loss: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The manifest from figures, wherever they were measured; `class_size` is least, mean and greatest."""
     return {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -45,19 +76,15 @@ def build_manifest(
         "method": {
             "name": method.name,
             "parameters": method.options.model_dump(mode="json"),
-            "found": dict(partition.found),
+            "found": dict(found),
         },
         "rows": table.rows,
-        "suppressed": partition.suppressed,
-        "classes": statistics.classes,
-        "class_size": {
-            "min": int(sizes.min()) if len(sizes) else 0,
-            "mean": float(sizes.mean()) if len(sizes) else 0.0,
-            "max": int(sizes.max(initial=0)),
-        },
-        "privacy": privacy_summary(statistics, claims),
-        "claims": claims,
-        "loss": loss.to_dict(),
+        "suppressed": suppressed,
+        "classes": classes,
+        "class_size": dict(zip(("min", "mean", "max"), class_size, strict=True)),
+        "privacy": privacy_summary(class_size[0], claims),
+        "claims": list(claims),
+        "loss": dict(loss),
         "quasi": {column.name: _quasi_domain(column.domain, bound) for column in table.quasi},
         "sensitive": {
             column.name: {
@@ -71,15 +98,15 @@ def build_manifest(
     }
 
 
-def _claim(model: Model, verdict: Verdict, statistics: ClassStatistics) -> dict[str, Any]:
-    values = model.measure_all(statistics)
+def claim_of(model: Model, worst: float, mean: float) -> dict[str, Any]:
+    """What is said of a model: its demand, the worst class and the mean of all."""
     return {
         "model": model.key,
         "attribute": model.attribute,
-        "statement": verdict.statement,
+        "statement": model.statement(),
         "threshold": model.threshold,
-        "measured": _finite(verdict.value),
-        "mean": _finite(float(np.mean(values))) if len(values) else None,
+        "measured": _finite(worst),
+        "mean": _finite(mean),
         "helps_against": model.helps_against,
         "leaves_open": model.leaves_open,
     }
@@ -89,9 +116,9 @@ def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
-def privacy_summary(statistics: ClassStatistics, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """k as measured, and per attribute the measured l and t where they were asked for."""
-    summary: dict[str, Any] = {"k": int(statistics.sizes.min()) if statistics.classes else 0, "l": {}, "t": {}}
+def privacy_summary(least: int, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """k as measured, which is the least class size, and per attribute the measured l and t that were asked for."""
+    summary: dict[str, Any] = {"k": least, "l": {}, "t": {}}
     for claim in claims:
         if claim["model"].endswith("-diversity"):
             summary["l"][claim["attribute"]] = claim["measured"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import polars as pl
 
@@ -15,30 +15,22 @@ from polyveil.policy.hierarchy import IntArray
 from polyveil.release.publish import publish
 from polyveil.verify import StoredRelease, Verification, verify, verify_tables
 
+TableT = TypeVar("TableT")
 
-@dataclass(frozen=True, eq=False)
-class Release:
-    """What will be published. `tables` and `manifest` are public.
 
-    `seconds` and `class_of_row` (the class of each input row, -1 where it is suppressed) are for the caller alone.
-    """
+class Described(Generic[TableT]):
+    """What a manifest says of a release's tables, whatever kind of table they are."""
 
-    tables: Mapping[str, pl.DataFrame]
+    tables: Mapping[str, TableT]
     manifest: Mapping[str, Any]
-    seconds: Mapping[str, float] = field(default_factory=dict)
-    class_of_row: IntArray | None = field(default=None, repr=False)
+    seconds: Mapping[str, float]
 
     @property
     def form(self) -> str:
         return str(self.manifest["form"])
 
     @property
-    def file_format(self) -> str:
-        """How the tables are written: parquet or csv."""
-        return from_public(self.manifest["policy"]).release.format
-
-    @property
-    def table(self) -> pl.DataFrame:
+    def table(self) -> TableT:
         """The released table (of an anatomized or sliced release: the one with the quasi-identifiers)."""
         return self.tables["table" if "table" in self.tables else "quasi"]
 
@@ -53,6 +45,29 @@ class Release:
         """What it cost."""
         found: Mapping[str, Any] = self.manifest["loss"]
         return found
+
+    def summary(self) -> dict[str, Any]:
+        """The figures of `polyveil anonymize --json`."""
+        keys = ("rows", "suppressed", "classes", "class_size", "method", "privacy", "loss")
+        return {**{key: self.manifest[key] for key in keys}, "seconds": dict(self.seconds)}
+
+
+@dataclass(frozen=True, eq=False)
+class Release(Described[pl.DataFrame]):
+    """What will be published. `tables` and `manifest` are public.
+
+    `seconds` and `class_of_row` (the class of each input row, -1 where it is suppressed) are for the caller alone.
+    """
+
+    tables: Mapping[str, pl.DataFrame]
+    manifest: Mapping[str, Any]
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    class_of_row: IntArray | None = field(default=None, repr=False)
+
+    @property
+    def file_format(self) -> str:
+        """How the tables are written: parquet or csv."""
+        return from_public(self.manifest["policy"]).release.format
 
     def verify(self) -> Verification:
         """Check the tables against the manifest, by the code that checks strangers' releases."""
@@ -81,11 +96,6 @@ class Release:
             rows.write_parquet(target / "row_map.parquet")
         except OSError as error:
             raise InputError(f"{target} cannot be written ({error.strerror}). Name another place") from None
-
-    def summary(self) -> dict[str, Any]:
-        """The figures of `polyveil anonymize --json`."""
-        keys = ("rows", "suppressed", "classes", "class_size", "method", "privacy", "loss")
-        return {**{key: self.manifest[key] for key in keys}, "seconds": dict(self.seconds)}
 
 
 def require_verified(written: Path | StoredRelease) -> None:

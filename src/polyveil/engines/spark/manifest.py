@@ -1,81 +1,73 @@
-"""The manifest of a Spark release: the same keys as on one machine, the figures from Spark's measurement."""
+"""The manifest of a Spark release: composed as on one machine, with the figures that Spark measured."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
+from polyveil.engines.spark.content import Content
 from polyveil.engines.spark.measure import Measured
 from polyveil.engines.spark.values import Values
 from polyveil.measure import Loss
-from polyveil.methods.base import Method, Partition
-from polyveil.models import ClassStatistics, Model
-from polyveil.release.manifest import build_manifest
-
-NO_CLASSES = np.zeros(0, dtype=np.int64)
-
-
-def draft(
-    values: Values, method: Method[Any], models: Sequence[Model], suppressed: int, found: Mapping[str, Any], loss: Loss
-) -> dict[str, Any]:
-    """All that is known before the written table is measured."""
-    nothing = ClassStatistics(NO_CLASSES, {}, {})
-    partition = Partition(NO_CLASSES, found=found)
-    silent = [_Unmeasured(model) for model in models]
-    manifest = build_manifest(values.bound, values.table, method, partition, nothing, silent, loss)  # type: ignore[arg-type]
-    return {**manifest, "suppressed": suppressed}
+from polyveil.methods.base import Method
+from polyveil.release.linked import table_layout, with_layout
+from polyveil.release.manifest import claim_of, compose
+from polyveil.verify.linked import mean_grouping_loss
 
 
-class _Unmeasured:
-    """A model that has not looked at any class yet."""
+@dataclass(frozen=True, eq=False)
+class Sketch:
+    """What is known of a release before its tables are measured: `left` rows lack some value, `suppressed` all."""
 
-    def __init__(self, model: Model) -> None:
-        self._model = model
+    values: Values
+    method: Method[Any]
+    slices: tuple[tuple[str, ...], ...]
+    found: Mapping[str, Any]
+    suppressed: int
+    left: int
+    loss: Loss
 
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._model, name)
+    def manifest(self, content: Content | None = None) -> dict[str, Any]:
+        """The manifest with the figures measured; without any, what describes the input and the tables."""
+        measured, loss = Measured(), self.loss
+        claims: list[dict[str, Any]] = []
+        if content is not None:
+            measured, loss = content.measured, with_sizes(self.loss, content.seen, self.suppressed, self.values.rows)
+            judged = zip(content.models, measured.judged, strict=True)
+            claims = [claim_of(model, found.worst, found.mean) for model, found in judged]
+        least, mean, greatest = measured.sizes
+        manifest = compose(
+            self.values.bound,
+            self.values.table,
+            self.method,
+            self.found,
+            suppressed=self.suppressed,
+            classes=measured.classes,
+            class_size=(int(least), mean, int(greatest)),
+            claims=claims,
+            loss=loss.to_dict(),
+        )
+        return self._linked(manifest, content) if self.slices else manifest
 
-    def measure_all(self, statistics: ClassStatistics) -> Any:
-        return np.zeros(0)
-
-    def judge(self, statistics: ClassStatistics) -> Any:
-        return self._model._verdict("not checked", math.nan, None, 0)
-
-
-def filled(draft: Mapping[str, Any], models: Sequence[Model], measured: Measured) -> dict[str, Any]:
-    """The draft with what Spark measured on the written table."""
-    claims = []
-    for claim, found in zip(draft["claims"], measured.judged, strict=True):
-        mean = found.total / measured.classes if measured.classes else math.nan
-        claims.append({**claim, "measured": _finite(found.worst), "mean": _finite(mean)})
-    privacy: dict[str, Any] = {"k": measured.least, "l": {}, "t": {}}
-    for claim in claims:
-        if claim["model"].endswith("-diversity"):
-            privacy["l"][claim["attribute"]] = claim["measured"]
-        elif claim["model"] == "t-closeness":
-            privacy["t"][claim["attribute"]] = claim["measured"]
-    least, mean_size, greatest = measured.sizes
-    loss = {
-        **draft["loss"],
-        "discernibility": measured.squares + draft["suppressed"] * draft["rows"],
-        "average_class_size": mean_size,
-        "entropy": entropy(measured, draft["suppressed"]),
-    }
-    return {
-        **draft,
-        "classes": measured.classes,
-        "class_size": {"min": int(least), "mean": mean_size, "max": int(greatest)},
-        "privacy": privacy,
-        "claims": claims,
-        "loss": loss,
-    }
+    def _linked(self, manifest: dict[str, Any], content: Content | None) -> dict[str, Any]:
+        policy = self.values.policy
+        layout = table_layout(policy, self.slices)
+        groups = [link.groups for link in content.links] if content else [0] * len(layout)
+        lost = mean_grouping_loss(content.grouping) if content else math.nan
+        numbered = [{**about, "groups": count} for about, count in zip(layout, groups, strict=True)]
+        return with_layout(manifest, policy, numbered, self.left, lost if math.isfinite(lost) else None)
 
 
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+def with_sizes(loss: Loss, seen: Measured, suppressed: int, rows: int) -> Loss:
+    """The loss with the figures that follow from class sizes."""
+    return replace(
+        loss,
+        discernibility=seen.squares + suppressed * rows,
+        average_class_size=seen.sizes[1],
+        entropy=entropy(seen, suppressed),
+    )
 
 
 def entropy(measured: Measured, suppressed: int) -> float:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,11 +19,13 @@ import pyarrow as pa
 from polyveil.engines.spark.guarded import guarded_items
 from polyveil.engines.spark.values import quoted, value_counts
 from polyveil.models import Attribute, ClassStatistics, Model, Sparse, Verdict
+from polyveil.models.linked import LinkedStatistics
 from polyveil.policy import Policy
 from polyveil.policy.hierarchy import IntArray
 from polyveil.verify.attributes import Declared, codes_of_cells
 from polyveil.verify.classes import class_of_row
 from polyveil.verify.findings import Finding
+from polyveil.verify.linked import grouping_sums
 from polyveil.verify.loss import summed_loss
 
 if TYPE_CHECKING:
@@ -34,22 +36,28 @@ ROWS_PER_PART = 500_000
 
 @dataclass
 class Judged:
-    """One model's values over all classes: how many fail, the worst, and the sum."""
+    """One model's values over all classes: how many there are and how many fail, the worst, and the sum."""
 
+    classes: int = 0
     failing: int = 0
     worst: float = math.nan
     total: float = 0.0
 
+    @property
+    def mean(self) -> float:
+        return self.total / self.classes if self.classes else math.nan
+
     def add(self, other: Judged, model: Model) -> None:
+        self.classes += other.classes
         self.failing += other.failing
         self.total += other.total
         worse = min if model.direction == "at least" else max
         self.worst = other.worst if math.isnan(self.worst) else worse(self.worst, other.worst)
 
-    def verdict(self, model: Model, classes: int) -> Verdict:
+    def verdict(self, model: Model) -> Verdict:
         """As the model itself would say it; which class is worst stays on the workers."""
-        outcome = "not checked" if classes == 0 else "fails" if self.failing else "holds"
-        reason = "" if classes else "there is no class to judge"
+        outcome = "not checked" if self.classes == 0 else "fails" if self.failing else "holds"
+        reason = "" if self.classes else "there is no class to judge"
         return Verdict(
             model=model.key,
             attribute=model.attribute,
@@ -66,7 +74,10 @@ class Judged:
 
 @dataclass
 class Measured:
-    """Figures of a release: class sizes, and per model what was found against the input and against the release."""
+    """Figures of a table: class sizes, and per model what was found against the input and against the release.
+
+    `grouping` are the rows beyond what the groups of a sensitive table need at least, and that least.
+    """
 
     rows: int = 0
     classes: int = 0
@@ -75,6 +86,7 @@ class Measured:
     squares: int = 0
     logs: float = 0.0
     loss: float | Finding = 0.0
+    grouping: tuple[float, float] | None = None
     judged: list[Judged] = field(default_factory=list)
     again: list[Judged] = field(default_factory=list)
 
@@ -84,12 +96,17 @@ class Measured:
         return float(self.least), self.rows / self.classes if self.classes else 0.0, float(self.greatest)
 
 
-def released_counts(frame: DataFrame, declared: Mapping[str, Declared]) -> tuple[dict[str, IntArray], list[str]]:
-    """How often the release has each sensitive value, and the columns with values that were never declared."""
-    counted = value_counts(frame.select(*(quoted(name) for name in declared)))
+def released_counts(
+    frame: DataFrame, declared: Mapping[str, Declared], count: str | None = None
+) -> tuple[dict[str, IntArray], list[str]]:
+    """How often the release has each sensitive value, and the columns with values that were never declared.
+
+    `count` is the column that says how many rows each row stands for, if there is one.
+    """
+    counted = value_counts(frame.select(*(quoted(name) for name in declared))) if count is None else {}
     counts, unknown = {}, []
     for name, known in declared.items():
-        values, rows = counted[name]
+        values, rows = counted[name] if count is None else _summed(frame, name, count)
         codes = codes_of_cells(known, pl.Series(name, pl.from_arrow(values)))
         if codes is None:
             unknown.append(name)
@@ -99,37 +116,43 @@ def released_counts(frame: DataFrame, declared: Mapping[str, Declared]) -> tuple
     return counts, unknown
 
 
-def measure(
-    frame: DataFrame,
-    rows: int,
-    manifest: Mapping[str, Any],
-    policy: Policy,
-    declared: Mapping[str, Declared],
-    models: Sequence[Model],
-    released: Mapping[str, IntArray] | None,
-) -> Measured:
-    """All figures of a generalized release; with `released` the models are judged against these counts as well."""
+def _summed(frame: DataFrame, name: str, count: str) -> tuple[Any, Any]:
     from pyspark.sql import functions as sf
 
-    quasi, sensitive = list(policy.having("quasi")), list(policy.having("sensitive"))
-    names = [quoted(name) for name in (*quasi, *sensitive)]
-    counted = frame.groupBy(*names).agg(sf.count("*").alias("polyveil rows"))
-    parts = max(math.ceil(rows / ROWS_PER_PART), 1)
-    spread = counted.repartition(parts, *(quoted(name) for name in quasi)) if quasi else counted.repartition(1)
-    judge = _Judge(dict(manifest), policy, dict(declared), tuple(models), released)
-    lines = spread.mapInArrow(judge, "line string").collect()
-    return _added_up([json.loads(line["line"]) for line in lines], models, released is not None)
+    table = frame.groupBy(quoted(name)).agg(sf.sum(quoted(count)).alias("polyveil rows")).toArrow()
+    return table.column(0), table.column(1)
 
 
 @dataclass(frozen=True, eq=False)
-class _Judge:
-    """Runs on the workers: the rows of one partition in, one line of figures out."""
+class Judge:
+    """What to measure in one table, and how. Runs on the workers: rows of one partition in, one line of figures out.
 
-    manifest: Mapping[str, Any]
-    policy: Policy
+    Rows with equal cells in the columns `by` are a class; `released` are the counts to judge against as well, `count`
+    the column that says how many rows a row stands for. Cells are measured for their loss where `loss` says so, groups
+    for what they hold beyond the least where `grouping` does.
+    """
+
+    by: tuple[str, ...]
     declared: Mapping[str, Declared]
     models: tuple[Model, ...]
-    released: Mapping[str, IntArray] | None
+    manifest: Mapping[str, Any]
+    policy: Policy
+    released: Mapping[str, IntArray] | None = None
+    count: str | None = None
+    loss: bool = True
+    grouping: bool = False
+
+    def measure(self, frame: DataFrame, rows: int) -> Measured:
+        """All figures of a table of about so many rows."""
+        from pyspark.sql import functions as sf
+
+        names = [quoted(name) for name in (*self.by, *self.declared)]
+        each = sf.count("*") if self.count is None else sf.sum(quoted(self.count))
+        counted = frame.groupBy(*names).agg(each.alias("polyveil rows"))
+        parts = max(math.ceil(rows / ROWS_PER_PART), 1)
+        spread = counted.repartition(parts, *(quoted(name) for name in self.by)) if self.by else counted.repartition(1)
+        lines = spread.mapInArrow(self, "line string").collect()
+        return _added_up([json.loads(line["line"]) for line in lines], self.models, self.released is not None)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from guarded_items(self._lines(batches))
@@ -142,7 +165,7 @@ class _Judge:
 
     def _figures(self, frame: pl.DataFrame) -> dict[str, Any]:
         weights = frame.get_column("polyveil rows").to_numpy().astype(np.int64)
-        owner = class_of_row(frame, self.policy.having("quasi"))
+        owner = class_of_row(frame, self.by)
         codes = {}
         for name, known in self.declared.items():
             found = codes_of_cells(known, frame.get_column(name))
@@ -151,18 +174,21 @@ class _Judge:
             codes[name] = found
         attributes = {name: known.attribute for name, known in self.declared.items()}
         statistics = weighted(owner, weights, codes, attributes)
-        figures = {**_sizes(statistics.sizes), "judged": self._judged(statistics), "loss": self._loss(frame)}
+        figures = {**_sizes(statistics.sizes), "judged": self._judged(statistics)}
+        figures["loss"] = self._loss(frame) if self.loss else 0.0
         if self.released is not None:
             own = {name: about.against(self.released[name]) for name, about in attributes.items()}
-            figures["again"] = self._judged(ClassStatistics(statistics.sizes, own, statistics.histograms))
+            figures["again"] = self._judged(replace(statistics, attributes=own))
+        if self.grouping:
+            figures["grouping"] = grouping_sums(statistics, self.models, tuple(self.declared))
         return figures
 
-    def _judged(self, statistics: ClassStatistics) -> list[tuple[int, float, float]]:
+    def _judged(self, statistics: ClassStatistics) -> list[tuple[int, int, float, float]]:
         found = []
         for model in self.models:
             values = model.measure_all(statistics)
             failing = int(np.count_nonzero(~model.passes(values)))
-            found.append((failing, float(values[model.worst(values)]), float(values.sum())))
+            found.append((len(values), failing, float(values[model.worst(values)]), float(values.sum())))
         return found
 
     def _loss(self, frame: pl.DataFrame) -> Any:
@@ -186,7 +212,7 @@ def _sizes(sizes: IntArray) -> dict[str, Any]:
 
 def weighted(
     owner: IntArray, weights: IntArray, codes: Mapping[str, IntArray], attributes: Mapping[str, Attribute]
-) -> ClassStatistics:
+) -> LinkedStatistics:
     """Class statistics of rows that each stand for `weights` equal ones; `from_classes` for counted rows."""
     classes = int(owner.max(initial=-1)) + 1
     sizes = np.zeros(classes, dtype=np.int64)
@@ -198,7 +224,7 @@ def weighted(
         np.add.at(count, of_row, weights)
         begin = np.searchsorted(cell, np.arange(classes + 1, dtype=np.int64) * about.size)
         histograms[name] = Sparse(begin.astype(np.int64), cell % about.size, count)
-    return ClassStatistics(sizes, attributes, histograms)
+    return LinkedStatistics(sizes, attributes, histograms, dict.fromkeys(attributes, sizes))
 
 
 def _added_up(parts: list[dict[str, Any]], models: Sequence[Model], again: bool) -> Measured:
@@ -212,6 +238,9 @@ def _added_up(parts: list[dict[str, Any]], models: Sequence[Model], again: bool)
             found.loss = Finding(*part["loss"])
         elif not isinstance(found.loss, Finding):
             found.loss += part["loss"]
+        if part.get("grouping"):
+            before = found.grouping or (0.0, 0.0)
+            found.grouping = before[0] + part["grouping"][0], before[1] + part["grouping"][1]
         for name in ("judged", "again"):
             for one, values, model in zip(getattr(found, name), part.get(name, []), models, strict=False):
                 one.add(Judged(*values), model)

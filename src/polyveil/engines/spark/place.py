@@ -14,17 +14,27 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from polyveil.engines.spark.tree import Bound, bounds_of, one_class, within
 from polyveil.engines.spark.values import Values
-from polyveil.errors import Unsatisfiable
+from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure.boxes import class_boxes
 from polyveil.measure.loss import CellCost, height, mean_costs, weighted_height, width
 from polyveil.methods.base import Method, Partition, Task, partition_of
 from polyveil.models import Attribute, Model, codes_of, from_classes
+from polyveil.models.linked import from_groups
+from polyveil.pipeline import check_reached, refined
 from polyveil.policy.hierarchy import IntArray
+from polyveil.release.arrange import arrange
 from polyveil.release.generalized import quasi_columns
+from polyveil.release.linked import NOT_AVAILABLE, rows_with_suppressed_values
 from polyveil.table.coded import CodedTable
 
 COSTS: Mapping[str, CellCost] = {"width": width, "height": height, "weighted_height": weighted_height}
+ROOM = 0.75
+"""A block farther from the whole table than this share of t is not tried: its classes would be nearly the block itself,
+after a long search. Its rows go up to a coarser block, which is nearer to the whole."""
+ROOT = 0
+"""The block that holds everything is tried in any case; there is no coarser one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,17 +46,33 @@ class Plan:
     models: tuple[Model, ...]
     attributes: Mapping[str, Attribute]
     published: tuple[pl.Series, ...]
+    """What is published for each code of a sensitive column."""
     seed: int
     secret: bytes
+    as_they_are: tuple[pl.Series, ...] = ()
+    """What is published for each code of a quasi-identifier, where these are not generalized."""
+    slices: tuple[tuple[str, ...], ...] = ()
+    """The sensitive columns of each table of a linked release; none where there is one table."""
+
+    @property
+    def bounds(self) -> list[Bound]:
+        """How far a block may be from the whole table."""
+        whole = one_class(self.attributes, self.values.rows)
+        return [bound for bound in bounds_of(self.models, whole, ROOM) if bound[0].direction != "at least"]
 
 
 @dataclass(frozen=True, eq=False)
 class Placed:
-    """Rows that have a class (`kept`, places in the block), their cells, and the block's figures for the driver."""
+    """Rows that have a class (`kept`, places in the block), their cells, and the block's figures for the driver.
+
+    `groups` are the group ids in each sensitive table of a linked release; `orders` holds a number per row for the
+    first table and for each of these.
+    """
 
     kept: IntArray
     columns: tuple[pl.Series, ...]
-    order: IntArray
+    groups: tuple[pl.Series, ...]
+    orders: tuple[IntArray, ...]
     summary: dict[str, Any]
 
 
@@ -59,41 +85,86 @@ def place_block(plan: Plan, quasi: list[IntArray], sensitive: list[IntArray], bl
     """Classes for rows that stand in canonical order."""
     rows = len((quasi or sensitive)[0])
     table = plan.values.coded(quasi, sensitive, rows)
-    class_of_row, why = _classes(plan, table, block)
-    kept = np.flatnonzero(class_of_row >= 0)
-    summary: dict[str, Any] = {"block": block, "rows": rows, "left": rows - len(kept), "why": why, "costs": {}}
+    found, why = _partition(plan, table, block)
+    kept = np.flatnonzero(found.class_of_row >= 0)
+    summary: dict[str, Any] = {
+        "block": block,
+        "rows": rows,
+        "left": rows_with_suppressed_values(found),
+        "suppressed": rows - len(kept),
+        "costs": {},
+        **why,
+    }
     if not len(kept):
-        return Placed(kept, (), kept, summary)
-    partition = Partition(class_of_row)
-    columns = [
-        *quasi_columns(plan.values.bound, table, partition),
-        *(
-            cells.gather(pl.Series(codes[kept], dtype=pl.UInt32))
-            for cells, codes in zip(plan.published, sensitive, strict=True)
+        return Placed(kept, (), (), (), summary)
+    summary["costs"] = _costs(table.take(kept), found.class_of_row[kept])
+    return Placed(
+        kept,
+        (*_quasi_cells(plan, table, found, kept), *_gathered(plan.published, sensitive, kept)),
+        tuple(
+            _group_ids(plan.secret, number, block, part.group_of_row)[kept]
+            for number, part in enumerate(found.slices, start=1)
         ),
-    ]
-    summary["costs"] = _costs(table.take(kept), class_of_row[kept])
-    return Placed(kept, tuple(columns), _release_order(plan.secret, block, rows)[kept], summary)
+        tuple(_secret_numbers(plan.secret, f"order {t}", block, rows)[kept] for t in range(len(found.slices) + 1)),
+        summary,
+    )
 
 
-def _classes(plan: Plan, table: CodedTable, block: int) -> tuple[IntArray, list[str | None] | None]:
-    """The method's classes; rows of a class that breaks a model, and all rows where there is none, are left over."""
-    nobody = np.full(table.rows, -1, dtype=np.int64)
+def _partition(plan: Plan, table: CodedTable, block: int) -> tuple[Partition, dict[str, Any]]:
+    """The rows' classes; without any, what stood against them, in the words of the method."""
+    nobody = Partition(np.full(table.rows, -1, dtype=np.int64))
+    policy = plan.values.policy
     rng = np.random.default_rng([plan.seed, block])
-    task = Task(table, plan.models, plan.attributes, plan.values.policy.privacy, rng)
+    task = Task(table, plan.models, plan.attributes, policy.privacy, rng, slices=plan.slices)
     if task.k > table.rows:
-        return nobody, [f"a block of {table.rows} rows has no class of {task.k}", None]
+        return nobody, {"why": [f"a block of {table.rows} rows has no class of {task.k}", None]}
+    if block != ROOT:
+        as_one = from_classes(np.zeros(table.rows, dtype=np.int64), codes_of(table), plan.attributes)
+        if not within(plan.bounds, as_one):
+            return nobody, {"why": ["a block is too far from the whole table", None]}
     try:
-        found = plan.method.partition(task).class_of_row
+        found = refined(task, plan.method.partition(task), policy.method.refine)
+        return (_linked if plan.slices else _holding)(plan, table, found, rng), {}
     except Unsatisfiable as error:
-        return nobody, [error.constraint, error.nearest]
-    statistics = from_classes(found, codes_of(table), plan.attributes)
+        return nobody, {"why": [error.constraint, error.nearest]}
+    except PolicyError as error:
+        return nobody, {"faults": [[fault.place, fault.rule, fault.remedy] for fault in error.faults]}
+
+
+def _holding(plan: Plan, table: CodedTable, found: Partition, rng: np.random.Generator) -> Partition:
+    """The classes that keep every model; rows of others are left over."""
+    class_of_row = found.class_of_row
+    statistics = from_classes(class_of_row, codes_of(table), plan.attributes)
     good = np.ones(statistics.classes, dtype=bool)
     for model in plan.models:
         if statistics.classes:
             good &= model.passes(model.measure_all(statistics))
-    held = np.where(found >= 0, np.append(good, False)[found], False)
-    return partition_of(np.where(held, found, -1)).class_of_row, None
+    held = np.where(class_of_row >= 0, np.append(good, False)[class_of_row], False)
+    return partition_of(np.where(held, class_of_row, -1))
+
+
+def _linked(plan: Plan, table: CodedTable, found: Partition, rng: np.random.Generator) -> Partition:
+    """Groups for the sensitive tables and classes for the quasi-identifiers; raises Unsatisfiable where some fail."""
+    partition = arrange(plan.values.bound, table, found, rng)
+    sizes = None
+    if plan.values.policy.release.generalize != "none":
+        kept = partition.class_of_row[partition.class_of_row >= 0]
+        sizes = np.bincount(kept).astype(np.int64)
+    slices = [(part.attributes, part.group_of_row) for part in partition.slices]
+    check_reached(plan.models, from_groups(sizes, slices, codes_of(table), plan.attributes))
+    return partition
+
+
+def _quasi_cells(plan: Plan, table: CodedTable, found: Partition, kept: IntArray) -> list[pl.Series]:
+    if plan.as_they_are:
+        return _gathered(plan.as_they_are, [column.codes for column in table.quasi], kept)
+    return quasi_columns(plan.values.bound, table, found)
+
+
+def _gathered(cells: tuple[pl.Series, ...], codes: list[IntArray], kept: IntArray) -> list[pl.Series]:
+    return [
+        texts.gather(pl.Series(numbers[kept], dtype=pl.UInt32)) for texts, numbers in zip(cells, codes, strict=True)
+    ]
 
 
 def _costs(table: CodedTable, class_of_row: IntArray) -> dict[str, dict[str, float]]:
@@ -105,14 +176,27 @@ def _costs(table: CodedTable, class_of_row: IntArray) -> dict[str, dict[str, flo
     }
 
 
-def _release_order(secret: bytes, block: int, rows: int) -> IntArray:
-    """A secret number per row of the block. Only the order of these numbers is ever seen, in the released files.
+def _secret_numbers(secret: bytes, purpose: str, block: int, count: int) -> IntArray:
+    """Random numbers for one block and purpose: the order of rows in a table, the ids of groups.
 
-    The secret comes from the operating system, so no seed anyone could learn gives the order back; the numbers follow
-    from it and the block alone, so a task that runs twice writes the same order.
+    The secret comes from the operating system, so no seed anyone could learn gives them back; they follow from it and
+    the block alone, so a task that runs twice writes the same. Each table has a stream of its own.
     """
-    stream = hashlib.shake_256(secret + block.to_bytes(8, "little")).digest(8 * rows)
+    seed = secret + purpose.encode() + b"\0" + block.to_bytes(8, "little")
+    stream = hashlib.shake_256(seed).digest(8 * count)
     return (np.frombuffer(stream, dtype=np.uint64) >> np.uint64(1)).astype(np.int64)
+
+
+def _group_ids(secret: bytes, number: int, block: int, group_of_row: IntArray) -> pl.Series:
+    """The published id of each row's group: a random number of 63 bits, which tells neither its block nor an order.
+
+    Two groups may draw the same number (one chance in twenty for a thousand million groups): to every reader they are
+    one group then, in both tables, and it keeps what both keep, because all models are convex.
+    """
+    groups = int(group_of_row.max(initial=-1)) + 1
+    numbers = _secret_numbers(secret, f"groups {number}", block, groups)
+    texts = pl.Series([*(str(one) for one in numbers.tolist()), NOT_AVAILABLE], dtype=pl.String)
+    return texts.gather(pl.Series(np.where(group_of_row < 0, groups, group_of_row), dtype=pl.UInt32))
 
 
 def slim(values: Values) -> Values:

@@ -2,67 +2,44 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from polyveil.errors import InputError
-from polyveil.release.bundle import MANIFEST, check_target, move_into_place, sha256_of, staging, sync
+from polyveil.release.bundle import check_target, fingerprint, move_into_place, staging, sync, write_manifest
+from polyveil.release.release import Described, refuse_unless
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from polyveil.verify import Verification
 
-TABLE = "table"
-
 
 @dataclass(frozen=True, eq=False)
-class SparkRelease:
-    """What will be published. `table` is a Spark DataFrame; `seconds` are for the caller alone."""
+class SparkRelease(Described["DataFrame"]):
+    """What will be published. `tables` are Spark DataFrames; `seconds` are for the caller alone."""
 
-    table: DataFrame
+    tables: Mapping[str, DataFrame]
     manifest: Mapping[str, Any]
     seconds: Mapping[str, float] = field(default_factory=dict)
 
-    @property
-    def tables(self) -> Mapping[str, DataFrame]:
-        return {TABLE: self.table}
-
-    @property
-    def form(self) -> str:
-        return str(self.manifest["form"])
-
-    @property
-    def privacy(self) -> Mapping[str, Any]:
-        """What was reached: k, l and t as measured on the release."""
-        found: Mapping[str, Any] = self.manifest["privacy"]
-        return found
-
-    @property
-    def loss(self) -> Mapping[str, Any]:
-        """What it cost."""
-        found: Mapping[str, Any] = self.manifest["loss"]
-        return found
-
     def verify(self) -> Verification:
-        """Check the table against the manifest, measured by Spark."""
-        from polyveil.engines.spark.verify import verify_frame
+        """Check the tables against the manifest, measured by Spark."""
+        from polyveil.engines.spark.verify import verify_frames
 
-        return verify_frame(self.manifest, self.table)
+        return verify_frames(self.manifest, self.tables)
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
         """Write the bundle; it appears only once Spark has verified the written files."""
         from polyveil.engines.spark.verify import verify
-        from polyveil.release.release import refuse_unless
 
         target = local_path(path)
         check_target(target, overwrite=overwrite)
         with staging(target) as stage:
-            write_table(self.table, stage)
-            write_manifest(stage, self.manifest)
+            write_tables(self.tables, stage)
+            write_manifest(stage, {**self.manifest, "files": files_of(stage)})
             refuse_unless(verify(stage, self.table.sparkSession))
             sync(stage)
             move_into_place(stage, target)
@@ -70,11 +47,6 @@ class SparkRelease:
     def save_private(self, folder: Path | str) -> NoReturn:
         """A row of a distributed table has no number that a map of rows could name."""
         raise InputError("rows of a Spark table have no number, so there is no map of them. Leave --private out")
-
-    def summary(self) -> dict[str, Any]:
-        """The figures of `polyveil anonymize --json`."""
-        keys = ("rows", "suppressed", "classes", "class_size", "method", "privacy", "loss")
-        return {**{key: self.manifest[key] for key in keys}, "seconds": dict(self.seconds)}
 
 
 def local_path(path: Path | str) -> Path:
@@ -90,24 +62,19 @@ def local_path(path: Path | str) -> Path:
     return Path(text)
 
 
-def write_table(frame: DataFrame, stage: Path) -> None:
-    """The parts of the table, through Spark's committer, and nothing else of what Spark leaves beside them."""
-    folder = stage / TABLE
-    writer = frame.write.option("compression", "zstd").option(
-        "mapreduce.fileoutputcommitter.marksuccessfuljobs", "false"
-    )
-    writer.parquet(folder.absolute().as_uri())
-    parts = sorted(folder.glob("part-*.parquet"))
-    for extra in set(folder.iterdir()) - set(parts):
-        extra.unlink()
-    for number, part in enumerate(parts):
-        part.rename(folder / f"part-{number:05d}.parquet")
-
-
-def write_manifest(stage: Path, manifest: Mapping[str, Any]) -> None:
-    """The manifest with every part's checksum."""
-    text = json.dumps({**manifest, "files": files_of(stage)}, indent=2, ensure_ascii=False, allow_nan=False)
-    (stage / MANIFEST).write_text(text + "\n", encoding="utf-8")
+def write_tables(tables: Mapping[str, DataFrame], stage: Path) -> None:
+    """The parts of every table, through Spark's committer, and nothing else of what Spark leaves beside them."""
+    for name, frame in tables.items():
+        folder = stage / name
+        writer = frame.write.option("compression", "zstd").option(
+            "mapreduce.fileoutputcommitter.marksuccessfuljobs", "false"
+        )
+        writer.parquet(folder.absolute().as_uri())
+        parts = sorted(folder.glob("part-*.parquet"))
+        for extra in set(folder.iterdir()) - set(parts):
+            extra.unlink()
+        for number, part in enumerate(parts):
+            part.rename(folder / f"part-{number:05d}.parquet")
 
 
 def files_of(stage: Path) -> dict[str, Any]:
@@ -115,12 +82,9 @@ def files_of(stage: Path) -> dict[str, Any]:
     import pyarrow.parquet as pq
 
     files = {}
-    for part in sorted((stage / TABLE).iterdir()):
+    for part in sorted(stage.glob("*/part-*.parquet")):
         footer = pq.read_metadata(part)
-        files[f"{TABLE}/{part.name}"] = {
-            "sha256": sha256_of(part),
-            "bytes": part.stat().st_size,
-            "rows": footer.num_rows,
-            "columns": [footer.schema.column(i).name for i in range(footer.num_columns)],
-        }
+        columns = [footer.schema.column(i).name for i in range(footer.num_columns)]
+        name = part.relative_to(stage).as_posix()
+        files[name] = {**fingerprint(part), "rows": footer.num_rows, "columns": columns}
     return files

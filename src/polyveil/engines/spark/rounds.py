@@ -6,10 +6,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from polyveil.engines.spark.place import Plan
-from polyveil.engines.spark.rows import in_blocks, placed
+from polyveil.engines.spark.place import ROOT, Plan
+from polyveil.engines.spark.placed import placed
+from polyveil.engines.spark.rows import in_blocks
 from polyveil.engines.spark.tree import BlockTree
-from polyveil.errors import Unsatisfiable
+from polyveil.errors import Fault, PolicyError, Unsatisfiable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -29,7 +30,13 @@ class Outcome:
 
     @property
     def left(self) -> int:
+        """Rows without a class, or with a value that has no group."""
         return sum(summary["left"] for summary in self.summaries)
+
+    @property
+    def suppressed(self) -> int:
+        """Rows without a class."""
+        return sum(summary["suppressed"] for summary in self.summaries)
 
     def let_go(self) -> None:
         for frame in self.held:
@@ -53,6 +60,7 @@ def place_all(coded: DataFrame, plan: Plan, tree: BlockTree, block_rows: int) ->
         # computed again, with the same result.
         fresh = placed(blocks, plan, min(len(new), MOST_PARTITIONS)).persist(StorageLevel.DISK_ONLY)
         outcome = _joined(outcome, fresh, tree)
+        _refuse_faults(outcome)
         failing = {summary["block"] for summary in outcome.summaries if summary["left"]}
         if outcome.left <= allowed:
             return outcome
@@ -61,6 +69,14 @@ def place_all(coded: DataFrame, plan: Plan, tree: BlockTree, block_rows: int) ->
         except Unsatisfiable:
             outcome.let_go()
             raise
+
+
+def _refuse_faults(outcome: Outcome) -> None:
+    """What a method says against the policy itself, once, however many blocks it was said in."""
+    for summary in outcome.summaries:
+        if "faults" in summary:
+            outcome.let_go()
+            raise PolicyError([Fault(*fault) for fault in summary["faults"]])
 
 
 def _joined(before: Outcome, fresh: DataFrame, tree: BlockTree) -> Outcome:
@@ -81,7 +97,7 @@ def _coarser(
     tree: BlockTree, failing: set[int], outcome: Outcome, allowed: int, most_rows: int
 ) -> tuple[BlockTree, set[int]]:
     """The tree with the failing blocks joined with their neighbours, and the new blocks."""
-    if 0 in failing:
+    if ROOT in failing:
         raise _unreachable(outcome, allowed)
     rows = {summary["block"]: summary["rows"] for summary in outcome.summaries}
     coarse, _, new = tree.coarser(failing)
@@ -97,7 +113,7 @@ def _coarser(
 def _unreachable(outcome: Outcome, allowed: int) -> Unsatisfiable:
     """In one block that holds everything, the method's own words; otherwise how many rows are left over."""
     for summary in outcome.summaries:
-        if summary["block"] == 0 and summary["why"]:
+        if summary["block"] == ROOT and "why" in summary:
             constraint, nearest = summary["why"]
             return Unsatisfiable(constraint, nearest)
     return Unsatisfiable(

@@ -1,4 +1,4 @@
-"""Second pass: rows become codes and are sent to their blocks; blocks are placed where they are.
+"""Second pass: rows become codes, and a tree that is grown on some of them says which block each belongs to.
 
 Columns are q0, q1 ... (quasi-identifiers), s0 ... (sensitive), i0 ... (insensitive cells as they are), `hashed` (of all
 published cells and the seed) and `block`. Every function here is a function of row content alone, never of the
@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyveil.engines.spark.guarded import guarded, guarded_items
-from polyveil.engines.spark.place import Plan, canonical_order, place_block
+from polyveil.engines.spark.place import Plan
 from polyveil.engines.spark.tree import HASH, HASH_BITS, WHOLE, BlockTree, build_tree
 from polyveil.engines.spark.values import ValueColumn, Values, quoted
+from polyveil.errors import Fault, PolicyError
 from polyveil.policy.hierarchy import IntArray
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
 POSITIVE = (1 << HASH_BITS) - 1
-_ARROW_TYPES = {"long": pa.int64(), "double": pa.float64(), "string": pa.string(), "date": pa.date32()}
-_SPARK_TYPES = {pl.Int64: "bigint", pl.Float64: "double", pl.String: "string", pl.Date: "date"}
 
 
 def encoded(frame: DataFrame, values: Values, seed: int) -> DataFrame:
@@ -86,8 +84,14 @@ def _encode_batch(batch: pa.RecordBatch, known: Sequence[tuple[pa.Array, Any]]) 
     return pa.RecordBatch.from_arrays([*coded, *rest, arrays[-1]], names=names)
 
 
-def plant(coded: DataFrame, plan: Plan, sample_rows: int, block_rows: int) -> BlockTree:
-    """The block tree of the table, grown by one worker on a sample; only its cuts come back."""
+Slices = tuple[tuple[str, ...], ...]
+
+
+def plant(coded: DataFrame, plan: Plan, sample_rows: int, block_rows: int) -> tuple[BlockTree, Slices]:
+    """The block tree of the table, grown by one worker on a sample, and the slices its method would make of all rows.
+
+    Only the cuts of the tree and the names of columns come back.
+    """
     from pyspark.sql import functions as sf
 
     values = plan.values
@@ -105,12 +109,21 @@ def plant(coded: DataFrame, plan: Plan, sample_rows: int, block_rows: int) -> Bl
         weight = values.rows / max(len(order), 1)
         tree = build_tree(sampled, plan.models, plan.attributes, weight, block_rows)
         fields = (tree.attribute, tree.at, tree.left, tree.right, tree.parent)
-        return pa.table({"tree": [json.dumps([field.tolist() for field in fields])]})
+        found: dict[str, Any] = {"tree": [field.tolist() for field in fields], "slices": [], "faults": []}
+        try:
+            found["slices"] = plan.method.slices(sampled)
+        except PolicyError as error:
+            found["faults"] = [[fault.place, fault.rule, fault.remedy] for fault in error.faults]
+        return pa.table({"found": [json.dumps(found)]})
 
-    found = sample.groupBy("one").applyInArrow(lambda table: guarded(grow, table), "tree string").collect()
-    if not found:
-        return WHOLE
-    return BlockTree(*(np.array(field, dtype=np.int64) for field in json.loads(found[0]["tree"])))
+    lines = sample.groupBy("one").applyInArrow(lambda table: guarded(grow, table), "found string").collect()
+    if not lines:
+        return WHOLE, ()
+    found = json.loads(lines[0]["found"])
+    if found["faults"]:
+        raise PolicyError([Fault(*fault) for fault in found["faults"]])
+    tree = BlockTree(*(np.array(field, dtype=np.int64) for field in found["tree"]))
+    return tree, tuple(tuple(names) for names in found["slices"])
 
 
 def in_blocks(coded: DataFrame, values: Values, tree: BlockTree) -> DataFrame:
@@ -166,67 +179,3 @@ def _mixed(hashed: IntArray, occurrence: IntArray, partition: int) -> IntArray:
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     mixed: IntArray = ((state ^ (state >> np.uint64(31))) & np.uint64(POSITIVE)).astype(np.int64)
     return mixed
-
-
-def placed(blocks: DataFrame, plan: Plan, partitions: int) -> DataFrame:
-    """Every block placed: released cells r0, r1 ... of its rows, and one row with its summary instead of cells."""
-    values, schema = plan.values, _placed_schema(blocks, plan)
-    names, insensitive = code_names(values), [name for name in blocks.columns if name.startswith("i")]
-    split = len(values.quasi)
-    kinds = [_ARROW_TYPES[field.dataType.typeName()] for field in schema.fields[: split + len(plan.published)]]
-
-    def place(table: pa.Table) -> pa.Table:
-        block = table["block"][0].as_py()
-        codes = [table[name].to_numpy().astype(np.int64) for name in names]
-        order = canonical_order(codes[:split], codes[split:], table["hashed"].to_numpy())
-        codes = [column[order] for column in codes]
-        result = place_block(plan, codes[:split], codes[split:], block)
-        rows = pa.array(order[result.kept])
-        columns = {f"r{i}": cells.to_arrow() for i, cells in enumerate(result.columns)}
-        columns |= {name: table[name].take(rows) for name in insensitive}
-        columns |= {"ordering": pa.array(result.order), "block": pa.array(np.full(len(rows), block, dtype=np.int64))}
-        fields = [(f"r{i}", kind) for i, kind in enumerate(kinds)]
-        fields += [(name, table.schema.field(name).type) for name in insensitive]
-        fields += [("ordering", pa.int64()), ("block", pa.int64())]
-        return _with_summary(columns, len(rows), json.dumps(result.summary), block, fields)
-
-    shuffled = blocks.repartition(partitions, "block")
-    return shuffled.groupBy("block").applyInArrow(lambda table: guarded(place, table), schema)
-
-
-def _placed_schema(blocks: DataFrame, plan: Plan) -> StructType:
-    from pyspark.sql.types import LongType, StringType, StructField, StructType
-
-    fields = [StructField(f"r{i}", kind) for i, kind in enumerate(cell_types(plan))]
-    fields += [field for field in blocks.schema.fields if field.name.startswith("i")]
-    fields += [StructField("ordering", LongType()), StructField("block", LongType())]
-    return StructType([*fields, StructField("summary", StringType())])
-
-
-def cell_types(plan: Plan) -> list[DataType]:
-    """Spark's types of the released quasi-identifier and sensitive cells."""
-    from pyspark.sql.types import DateType, DoubleType, LongType, StringType
-
-    by_name = {"bigint": LongType(), "double": DoubleType(), "string": StringType(), "date": DateType()}
-    numbers = plan.values.policy.release.numbers != "interval"
-    quasi = ["double" if numbers and c.domain.kind == "numeric" else "string" for c in plan.values.quasi]
-    sensitive = [_SPARK_TYPES[type(cells.dtype)] for cells in plan.published]
-    return [by_name[kind] for kind in (*quasi, *sensitive)]
-
-
-def _with_summary(
-    columns: dict[str, Any], rows: int, summary: str, block: int, fields: list[tuple[str, pa.DataType]]
-) -> pa.Table:
-    arrays = []
-    for name, kind in fields:
-        kept = [_plain(columns[name], kind)] if rows else []
-        last = pa.array([block]) if name == "block" else pa.nulls(1, kind)
-        arrays.append(pa.chunked_array([*kept, last], kind))
-    arrays.append(pa.chunked_array([pa.nulls(rows, pa.string()), pa.array([summary], pa.string())]))
-    return pa.table(arrays, names=[*(name for name, _ in fields), "summary"])
-
-
-def _plain(cells: Any, kind: pa.DataType) -> pa.Array:
-    cells = cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells
-    cells = cells if cells.type == kind else cells.cast(kind)
-    return cells.combine_chunks() if isinstance(cells, pa.ChunkedArray) else cells

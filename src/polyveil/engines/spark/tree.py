@@ -8,12 +8,12 @@ content, which leaves every distribution as it is. Rows with equal quasi-identif
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from polyveil.models import Attribute, ClassStatistics, Model, codes_of, from_classes
+from polyveil.models import TOLERANCE, Attribute, ClassStatistics, Model, Sparse, codes_of, from_classes
 from polyveil.policy.hierarchy import IntArray
 from polyveil.table.coded import CodedTable
 from polyveil.table.domain import Domain, OrderedDomain
@@ -21,7 +21,7 @@ from polyveil.table.domain import Domain, OrderedDomain
 HASH = -1
 """Stands for an attribute where a node divides rows by a bit of their hash."""
 MARGIN = 0.5
-"""A block may be this share of t away from the whole table: its classes need room to stay within t themselves."""
+"""A block is planned at most this share of t away from the whole table: its classes need room to stay within t."""
 LEAST_SHARE = 0.25
 """No block is planned smaller than this share of the block size."""
 HASH_BITS = 62
@@ -106,7 +106,7 @@ def build_tree(
     block_rows: int,
 ) -> BlockTree:
     """Cut until a block is expected to hold `block_rows` rows; each sampled row stands for `weight` rows."""
-    closeness = tuple(model for model in models if model.attribute and model.direction == "at most")
+    bounds = tuple(bounds_of(models, one_class(attributes, round(sample.rows * weight)), MARGIN))
     nodes: list[list[int]] = [[HASH, 0, -1, -1, -1]]
     waiting = [(0, np.arange(sample.rows, dtype=np.int64), 1.0, 0)]
     while waiting:
@@ -114,7 +114,7 @@ def build_tree(
         if len(rows) * share * weight <= block_rows or bit >= HASH_BITS:
             continue
         least = max(int(LEAST_SHARE * block_rows / weight / share), 1)
-        cut = _best_cut(sample, rows, least, closeness, attributes) if share == 1.0 else None
+        cut = _best_cut(sample, rows, least, bounds, attributes) if share == 1.0 else None
         if cut is None:
             # Both halves look like the whole in expectation, so the sample is not divided, only its weight.
             nodes[node][:2] = [HASH, bit]
@@ -132,7 +132,7 @@ def build_tree(
 
 
 def _best_cut(
-    sample: CodedTable, rows: IntArray, least: int, models: Sequence[Model], attributes: Mapping[str, Attribute]
+    sample: CodedTable, rows: IntArray, least: int, bounds: Sequence[Bound], attributes: Mapping[str, Attribute]
 ) -> tuple[int, int] | None:
     """The first attribute, widest first, with a cut whose sides are large and close enough: (attribute, code)."""
     widths = []
@@ -146,7 +146,7 @@ def _best_cut(
         for at in _places(sample.quasi[a].domain, codes)[:2]:
             right = codes >= at
             large = int(np.count_nonzero(right))
-            if min(large, len(rows) - large) >= least and _close(sample.take(rows), right, models, attributes):
+            if min(large, len(rows) - large) >= least and _close(sample.take(rows), right, bounds, attributes):
                 return a, at
     return None
 
@@ -173,10 +173,44 @@ def _places(domain: Domain, codes: IntArray) -> list[int]:
     return [int(code) for code in starts[np.argsort(uneven, kind="stable")]]
 
 
-def _close(part: CodedTable, right: IntArray, models: Sequence[Model], attributes: Mapping[str, Attribute]) -> bool:
-    statistics: ClassStatistics = from_classes(right.astype(np.int64), codes_of(part), attributes)
+def _close(part: CodedTable, right: IntArray, bounds: Sequence[Bound], attributes: Mapping[str, Attribute]) -> bool:
+    return within(bounds, from_classes(right.astype(np.int64), codes_of(part), attributes))
+
+
+Bound = tuple[Model, float]
+"""A model about a sensitive attribute, and the worst value a block as a whole may have."""
+
+
+def one_class(attributes: Mapping[str, Attribute], rows: int) -> ClassStatistics:
+    """The whole table as one class, from the counts of its values."""
+    histograms = {}
+    for name, about in attributes.items():
+        code = np.flatnonzero(about.whole).astype(np.int64)
+        histograms[name] = Sparse(np.array([0, len(code)], dtype=np.int64), code, about.whole[code])
+    return ClassStatistics(np.array([rows], dtype=np.int64), attributes, histograms)
+
+
+def bounds_of(models: Sequence[Model], whole: ClassStatistics, share: float) -> Iterator[Bound]:
+    """How far a block may be from the whole table: this share of the way that the threshold leaves to a class.
+
+    A demand for diversity leaves no way: a block that does not keep it as a whole has no classes that all do. A demand
+    that the whole table breaks (rows may be left out then) bounds nothing.
+    """
     for model in models:
+        if not model.attribute or not model.passes(model.measure_all(whole)).all():
+            continue
+        if model.direction == "at least":
+            yield model, model.threshold
+        else:
+            own = float(model.measure_all(whole)[0])
+            yield model, own + share * (model.threshold - own)
+
+
+def within(bounds: Sequence[Bound], statistics: ClassStatistics) -> bool:
+    """Whether every class of the statistics, a block each, keeps every bound."""
+    for model, bound in bounds:
         values = model.measure_all(statistics)
-        if (values > MARGIN * model.threshold).any():
+        near = model.passes(values) if model.direction == "at least" else values <= bound + TOLERANCE
+        if not near.all():
             return False
     return True

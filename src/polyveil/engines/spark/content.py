@@ -1,0 +1,116 @@
+"""What the tables of a release were found to hold, and what the verifier says of it; one table here, linked ones apart.
+
+The same checks as on one machine (`polyveil.verify`), on figures that Spark has gathered.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from polyveil.engines.spark.measure import Judge, Measured, released_counts
+from polyveil.models import Attribute, Model, Verdict, models_for
+from polyveil.policy import Policy
+from polyveil.policy.hierarchy import IntArray
+from polyveil.verify.attributes import declared_attributes
+from polyveil.verify.claims import compare_claims, compare_figures, promise_finding
+from polyveil.verify.findings import Finding, Verification, fails
+from polyveil.verify.generalized import check_rows, compare_distribution
+from polyveil.verify.loss import compare_loss
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass(frozen=True, eq=False)
+class Link:
+    """How the groups of one sensitive table and of the quasi-identifier table go together."""
+
+    nameless: bool
+    differ: int
+    groups: int
+    agreement: float
+    together: Mapping[str, tuple[int, float, int]]
+    """Per table: neighbours of one group, the pairs that could be neighbours, and rows."""
+
+
+@dataclass(frozen=True, eq=False)
+class Content:
+    """Figures of a release. `measured` are the classes that k is about, `seen` those of equal quasi-identifiers.
+
+    `unknown` are columns with values that were never declared; nothing else was measured then. The others are for
+    linked tables: rows with suppressed values, and per sensitive table its links and what its groups hold.
+    """
+
+    attributes: Mapping[str, Attribute]
+    models: tuple[Model, ...]
+    counts: Mapping[str, IntArray]
+    unknown: Sequence[str]
+    rows: int
+    measured: Measured
+    seen: Measured
+    missing: int = 0
+    links: tuple[Link, ...] = ()
+    grouping: tuple[tuple[float, float] | None, ...] = ()
+
+
+def measure_table(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, DataFrame]) -> Content:
+    """The figures of a generalized release, from its one table."""
+    frame = tables["table"]
+    declared = declared_attributes(manifest, policy)
+    attributes = {name: known.attribute for name, known in declared.items()}
+    models = models_for(policy, attributes)
+    counts, unknown = released_counts(frame, declared)
+    if unknown:
+        return Content(attributes, models, counts, unknown, 0, Measured(), Measured())
+    released = counts if manifest["suppressed"] else None
+    judge = Judge(tuple(policy.having("quasi")), declared, models, manifest, policy, released)
+    measured = judge.measure(frame, manifest["rows"])
+    return Content(attributes, models, counts, (), measured.rows, measured, measured)
+
+
+def judge_table(manifest: Mapping[str, Any], policy: Policy, content: Content) -> Verification:
+    """The findings that follow from what was measured."""
+    if content.unknown:
+        return Verification(undeclared(content))
+    promises, verdicts = judge_promises(manifest, content)
+    findings = check_rows(manifest, policy, content.rows)
+    findings += compare_distribution(manifest, content.attributes, content.counts)
+    findings += promises
+    findings += compare_loss(manifest, policy, content.measured.loss)
+    return Verification(tuple(findings), verdicts)
+
+
+def undeclared(content: Content) -> tuple[Finding, ...]:
+    """A finding for every column with values that the manifest does not know."""
+    return tuple(
+        fails(f"values of {name}", f"{name} has values that the input's distribution does not have")
+        for name in content.unknown
+    )
+
+
+def judge_promises(manifest: Mapping[str, Any], content: Content) -> tuple[list[Finding], tuple[Verdict, ...]]:
+    """Every model, against the input and against the released rows; every claim and figure of the manifest."""
+    models, measured = content.models, content.measured
+    verdicts = tuple(found.verdict(model) for model, found in zip(models, measured.judged, strict=True))
+    findings = [
+        promise_finding(verdict, found.classes) for verdict, found in zip(verdicts, measured.judged, strict=True)
+    ]
+    findings += against_released(content)
+    means = {
+        (model.key, model.attribute): (found.worst, found.mean)
+        for model, found in zip(models, measured.judged, strict=True)
+    }
+    findings += compare_claims(manifest, models, means)
+    return findings + compare_figures(manifest, measured.classes, measured.sizes), verdicts
+
+
+def against_released(content: Content) -> list[Finding]:
+    """Where rows were suppressed: the models that do not hold against the released rows' own distribution."""
+    findings = []
+    for model, found in zip(content.models, content.measured.again, strict=False):
+        if model.attribute and not found.verdict(model).holds:
+            finding = promise_finding(found.verdict(model), found.classes)
+            findings.append(Finding(f"{finding.check} against the released rows", finding.outcome, finding.message))
+    return findings

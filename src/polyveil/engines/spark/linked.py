@@ -1,0 +1,220 @@
+"""Measuring an anatomized or sliced release by Spark: every group judged where its rows are, tables compared by joins.
+
+Compare `polyveil.verify.linked`, which says what the figures mean.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from polyveil.engines.spark.content import Content, Link, judge_promises, undeclared
+from polyveil.engines.spark.guarded import guarded_items
+from polyveil.engines.spark.measure import Judge, Judged, Measured, released_counts
+from polyveil.engines.spark.values import quoted
+from polyveil.models import Model, models_for
+from polyveil.policy import Policy
+from polyveil.policy.hierarchy import IntArray
+from polyveil.verify.attributes import Declared, declared_attributes
+from polyveil.verify.findings import Finding, Verification
+from polyveil.verify.generalized import check_rows, compare_distribution
+from polyveil.verify.linked import (
+    NOT_AVAILABLE,
+    SCATTERED,
+    check_no_loss,
+    compare_grouping_loss,
+    compare_groups,
+    compare_suppression,
+    with_missing_values,
+)
+from polyveil.verify.loss import compare_loss
+from polyveil.verify.orders import agreement_findings, deviations, neighbour_findings
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+
+def measure_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, DataFrame]) -> Content:
+    """The figures of linked tables; their columns are known to be those that the policy publishes."""
+    slices: Sequence[Mapping[str, Any]] = manifest["linked"]["slices"]
+    quasi = tables["quasi"]
+    declared = declared_attributes(manifest, policy)
+    attributes = {name: known.attribute for name, known in declared.items()}
+    models = models_for(policy, attributes)
+    counts, unknown = _counts(slices, tables, declared)
+    if unknown:
+        return Content(attributes, models, counts, unknown, 0, Measured(), Measured())
+    exact = policy.release.generalize == "none"
+    of_rows = tuple(model for model in models if model.attribute is None)
+    seen = Judge(tuple(policy.having("quasi")), {}, () if exact else of_rows, manifest, policy, loss=not exact).measure(
+        quasi, manifest["rows"]
+    )
+    missing, nameless = _suppressed(quasi, slices)
+    lacking = manifest["suppressed"] + missing > 0
+    parts = []
+    for about in slices:
+        known = {name: declared[name] for name in about["attributes"]}
+        asked = (*(of_rows if exact else ()), *(model for model in models if model.attribute in known))
+        released = {name: counts[name] for name in known} if lacking else None
+        judge = Judge((about["group"],), known, asked, manifest, policy, released, about.get("count"), False, True)
+        parts.append((asked, judge.measure(tables[about["table"]], manifest["rows"])))
+    return Content(
+        attributes,
+        models,
+        counts,
+        (),
+        seen.rows,
+        _together(models, None if exact else (of_rows, seen), parts),
+        seen,
+        missing,
+        tuple(_link(quasi, tables[about["table"]], about, nameless[about["group"]]) for about in slices),
+        tuple(measured.grouping for _, measured in parts),
+    )
+
+
+def _counts(
+    slices: Sequence[Mapping[str, Any]], tables: Mapping[str, DataFrame], declared: Mapping[str, Declared]
+) -> tuple[dict[str, IntArray], list[str]]:
+    counts: dict[str, IntArray] = {}
+    unknown: list[str] = []
+    for about in slices:
+        known = {name: declared[name] for name in about["attributes"]}
+        found, strange = released_counts(tables[about["table"]], known, about.get("count"))
+        counts |= found
+        unknown += strange
+    return counts, unknown
+
+
+def _together(
+    models: Sequence[Model],
+    rows: tuple[tuple[Model, ...], Measured] | None,
+    parts: Sequence[tuple[tuple[Model, ...], Measured]],
+) -> Measured:
+    """All models in the policy's order; class sizes of the rows that look alike, or of all groups where none do."""
+    sizes = [rows[1]] if rows else [measured for _, measured in parts]
+    whole = Measured(
+        rows=sum(one.rows for one in sizes),
+        classes=sum(one.classes for one in sizes),
+        least=min((one.least for one in sizes if one.classes), default=0),
+        greatest=max((one.greatest for one in sizes), default=0),
+        loss=rows[1].loss if rows else 0.0,
+    )
+    judging = [*([rows] if rows else []), *parts]
+    for model in models:
+        for kind, found in (("judged", whole.judged), ("again", whole.again)):
+            one = Judged()
+            for asked, measured in judging:
+                for other, judged in zip(asked, getattr(measured, kind), strict=False):
+                    if other is model:
+                        one.add(judged, model)
+            found.append(one)
+    if not any(measured.again for _, measured in parts):
+        whole.again = []
+    return whole
+
+
+def _suppressed(quasi: DataFrame, slices: Sequence[Mapping[str, Any]]) -> tuple[int, dict[str, bool]]:
+    """Rows with a suppressed value in some slice, and the group columns in which a row has no id at all."""
+    from functools import reduce
+
+    from pyspark.sql import functions as sf
+
+    columns = [quoted(about["group"]) for about in slices]
+    some = reduce(lambda a, b: a | b, [sf.coalesce(sf.col(name) == NOT_AVAILABLE, sf.lit(False)) for name in columns])
+    found = quasi.agg(_how_many(some), *(_how_many(sf.col(name).isNull()) for name in columns)).collect()[0]
+    return int(found[0] or 0), {
+        about["group"]: bool(empty) for about, empty in zip(slices, tuple(found)[1:], strict=True)
+    }
+
+
+def _how_many(condition: Column) -> Column:
+    from pyspark.sql import functions as sf
+
+    return sf.sum(sf.when(condition, 1).otherwise(0))
+
+
+def _link(quasi: DataFrame, frame: DataFrame, about: Mapping[str, Any], nameless: bool) -> Link:
+    """Sizes and mean places of every group in both tables, compared by one join."""
+    from pyspark.sql import functions as sf
+
+    group = quoted(about["group"])
+    here = quasi.select(sf.col(group).alias("id")).where(sf.col("id") != NOT_AVAILABLE)
+    rows = sf.lit(1) if "count" not in about else sf.col(quoted(about["count"]))
+    there = frame.select(sf.col(group).alias("id"), rows.alias("rows"))
+    here = here.withColumn("place", sf.monotonically_increasing_id())
+    there = there.withColumn("place", sf.monotonically_increasing_id())
+    one = here.groupBy("id").agg(sf.count("*").alias("n"), sf.avg("place").alias("p"))
+    other = there.groupBy("id").agg(
+        sf.sum("rows").alias("m"), sf.count("*").alias("stored"), sf.avg("place").alias("q")
+    )
+    found = (
+        one.join(other, "id", "full_outer")
+        .agg(
+            _how_many(~sf.col("n").eqNullSafe(sf.col("m"))).alias("differ"),
+            sf.count("m").alias("groups"),
+            _how_many(sf.col("m").isNotNull() & (sf.col("id").isNull() | (sf.col("id") == NOT_AVAILABLE))).alias("bad"),
+            sf.corr("p", "q").alias("correlation"),
+            *(sf.sum(sf.col(c) * (sf.col(c) - 1)).cast("double").alias(f"pairs_{c}") for c in ("n", "stored")),
+            *(sf.sum(c).alias(f"rows_{c}") for c in ("n", "stored")),
+        )
+        .collect()[0]
+    )
+    together = {
+        name: (_neighbours(table, about["group"]), float(found[f"pairs_{c}"] or 0.0), int(found[f"rows_{c}"] or 0))
+        for name, table, c in ((about["table"], frame, "stored"), ("quasi", quasi, "n"))
+    }
+    correlation = found["correlation"]
+    agreement = deviations(0.0 if correlation is None else float(correlation), int(found["groups"]))
+    return Link(nameless or bool(found["bad"]), int(found["differ"] or 0), int(found["groups"]), agreement, together)
+
+
+def _neighbours(frame: DataFrame, group: str) -> int:
+    """Rows whose successor, where they stand, is of the same group."""
+    from pyspark.sql import functions as sf
+
+    ids = frame.select(sf.col(quoted(group)).alias("id")).where(sf.col("id") != NOT_AVAILABLE)
+    found = ids.mapInArrow(_count_neighbours, "together bigint").agg(sf.sum("together")).collect()[0][0]
+    return int(found or 0)
+
+
+def _count_neighbours(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    yield from guarded_items(_counted_neighbours(batches))
+
+
+def _counted_neighbours(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    total, last = 0, None
+    for batch in batches:
+        ids = batch.column(0)
+        if not len(ids):
+            continue
+        total += int(last is not None and ids[0].as_py() == last)
+        total += int(pc.sum(pc.equal(ids[1:], ids[:-1])).as_py() or 0)
+        last = ids[-1].as_py()
+    yield pa.RecordBatch.from_arrays([pa.array([total], pa.int64())], names=["together"])
+
+
+def judge_linked(manifest: Mapping[str, Any], policy: Policy, content: Content) -> Verification:
+    """The findings that follow from what was measured."""
+    if content.unknown:
+        return Verification(undeclared(content))
+    slices: Sequence[Mapping[str, Any]] = manifest["linked"]["slices"]
+    findings = check_rows(manifest, policy, content.rows) + compare_suppression(manifest, policy, content.missing)
+    orders: list[Finding] = []
+    for about, link in zip(slices, content.links, strict=True):
+        findings += compare_groups(about, link.nameless, link.differ, link.groups)
+        orders += agreement_findings(about["table"], link.agreement)
+        for table, (together, pairs, rows) in link.together.items():
+            orders += neighbour_findings(table, together, pairs, rows)
+    promises, verdicts = judge_promises(manifest, content)
+    findings += compare_distribution(with_missing_values(manifest), content.attributes, content.counts)
+    findings += promises
+    findings += compare_grouping_loss(manifest, content.grouping)
+    findings += orders or [SCATTERED]
+    if policy.release.generalize == "none":
+        findings += check_no_loss(manifest, policy)
+    else:
+        findings += compare_loss(manifest, policy, content.measured.loss)
+    return Verification(tuple(findings), verdicts)
