@@ -13,13 +13,20 @@ from pydantic.fields import FieldInfo
 from polyveil.methods import Options
 from polyveil.web.pages.parts import stack, text
 
+FEW = 2
+"""So many options are shown without being asked for."""
+
 
 def options_form(kind: type[Options], place: dict[str, Any], save: Callable[[], None]) -> None:
     """One control per option; an option that has its default is not written down."""
     fields = {name: control for name, field in kind.model_fields.items() if (control := _control(field)) is not None}
     if not fields:
         return
-    with ui.expansion(f"Options ({len(fields)})").props("dense").style("width: 100%"), stack("pv-mid"):
+    open_at_once = len(fields) <= FEW
+    with (
+        ui.expansion(f"Options ({len(fields)})", value=open_at_once).props("dense").style("width: 100%"),
+        stack("pv-mid"),
+    ):
         for name, control in fields.items():
             _show(name, kind.model_fields[name], control, place, save)
 
