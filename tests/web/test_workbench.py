@@ -18,6 +18,7 @@ import httpx2 as httpx
 from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import Error as PlaywrightError
 
+from polyveil.policy.schema import DEFAULT_METHOD
 from polyveil.verify import verify
 from polyveil.verify.files import read_manifest
 from workbench_server import TOKEN, Server, browser, running
@@ -273,6 +274,21 @@ def test_a_run_is_cancelled_and_a_reload_in_the_middle_loses_nothing(page: Page,
     expect(page.get_by_role("combobox", name="Method")).to_have_value(re.compile("^pca", re.IGNORECASE))
     card.get_by_role("button", name="Cancel").click()
     assert ended(card) == "cancelled"
+
+
+def test_the_default_method_and_its_effort_are_offered_at_once(page: Page, server: Server) -> None:
+    table = upload(page, server)
+    page.goto(f"{server.url}/run/{table}")
+    expect(page.get_by_role("combobox", name="Method")).to_have_value(re.compile(f"^{DEFAULT_METHOD}"))
+    effort = page.get_by_role("combobox", name=re.compile("^effort"))
+    expect(effort).to_have_value("balanced")
+    for entered, outcome in (("soon", "or a number"), ("7", None)):
+        effort.fill(entered)
+        effort.press("Enter")
+        if outcome:
+            expect(page.get_by_role("alert").filter(has_text=outcome)).to_be_visible()
+    page.reload()
+    expect(effort).to_have_value("7.0")
 
 
 def test_a_broken_file_shows_its_error_where_it_was_given(page: Page, server: Server) -> None:

@@ -110,17 +110,33 @@ def _number(label: str, value: Any, about: tuple[type, list[Any]], keep: Callabl
 
 
 def _either(label: str, value: Any, about: tuple[list[Any], Any], keep: Callable[[Any], None]) -> None:
+    """A list of words to choose from that also takes a number."""
     words, (kind, _) = about
+    listed = [str(word) for word in words]
+    if str(value) not in listed:
+        listed.append(str(value))
 
-    def typed(event: Any) -> None:
-        entered = str(event.value or "").strip()
-        if entered in words or not entered:
-            keep(entered or None)
-        else:
-            try:
-                keep(kind(entered))
-            except ValueError:
-                return
+    def meant(entered: Any) -> Any:
+        return entered if entered in words else kind(entered)
 
-    field = ui.input(f"{label} ({', '.join(map(str, words))}, or a number)", value=str(value), on_change=typed)
-    field.props("outlined dense debounce=300")
+    def fault(entered: Any) -> str | None:
+        try:
+            meant(entered)
+        except (TypeError, ValueError):
+            return f"One of {', '.join(map(str, words))}, or a number"
+        return None
+
+    def chosen(event: Any) -> None:
+        if fault(event.value) is None:
+            keep(meant(event.value))
+
+    field = ui.select(
+        listed,
+        value=str(value),
+        label=f"{label} (choose, or type a number)",
+        with_input=True,
+        new_value_mode="add-unique",
+        on_change=chosen,
+        validation=fault,
+    )
+    field.props("outlined dense")
