@@ -23,7 +23,7 @@ BOUND = ("fcm", "pca", "fragment")
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
-    parser.add_argument("--methods", default="fcm,pca,fragment")
+    parser.add_argument("--methods", default="fcm,pca,fragment,swap")
     parser.add_argument("--rows", default="30000,100000,300000,1000000")
     parser.add_argument("--strata", default="auto")
     chosen = parser.parse_args()
