@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from anjana.anonymity import k_anonymity as release_with_k
 from anjana.anonymity import t_closeness as release_with_t
 from pycanon import anonymity
 
@@ -30,8 +31,11 @@ def main() -> None:
     quasi, sensitive = settings["quasi"], settings["sensitive"]
     for name in ("adult", "ours"):
         found[name] = measured(pd.read_csv(folder / f"{name}.csv"), quasi, sensitive)
-    found["nulls"] = measured(pd.read_csv(folder / "nulls.csv"), ["age", "zip"], ["disease"])
-    found["anjana"] = [anonymized(folder, settings, percent) for percent in SUPPRESSION]
+    nulls = pd.read_csv(folder / "nulls.csv")
+    found["nulls"] = {str(len(some)): measured(nulls, some, ["disease"]) for some in (["zip"], ["sex", "zip"])}
+    found["anjana"] = [
+        anonymized(folder, settings, percent, t) for t in (settings["t"], None) for percent in SUPPRESSION
+    ]
     sys.stdout.write(json.dumps(found) + "\n")
 
 
@@ -50,21 +54,23 @@ def measured(frame: pd.DataFrame, quasi: list[str], sensitive: list[str]) -> dic
     return found
 
 
-def anonymized(folder: Path, settings: dict[str, Any], percent: int) -> dict[str, Any]:
-    """anjana's release at k and t for one sensitive column, written to a file; its lines on stdout are swallowed."""
+def anonymized(folder: Path, settings: dict[str, Any], percent: int, t: float | None) -> dict[str, Any]:
+    """anjana's release at k, and t for one sensitive column, written to a file; its lines on stdout are swallowed."""
     frame = pd.read_csv(folder / "adult.csv", dtype=str)
     trees = {name: levels(folder / "hierarchies" / f"{name}.csv") for name in settings["quasi"]}
     out, sys.stdout = sys.stdout, sys.stderr
     start = time.process_time()
     try:
-        made = release_with_t(
-            frame, [], settings["quasi"], settings["one"], settings["k"], settings["t"], percent, trees
-        )
+        if t is None:
+            made = release_with_k(frame, [], settings["quasi"], settings["k"], percent, trees)
+        else:
+            made = release_with_t(frame, [], settings["quasi"], settings["one"], settings["k"], t, percent, trees)
     finally:
         sys.stdout = out
     seconds = time.process_time() - start
-    made.to_csv(folder / f"anjana_{percent}.csv", index=False)
-    return {"percent": percent, "rows": len(made), "seconds": seconds}
+    file = f"anjana_{percent}_{t}.csv"
+    made.to_csv(folder / file, index=False)
+    return {"percent": percent, "t": t, "file": file, "rows": len(made), "seconds": seconds, "columns": list(made)}
 
 
 def levels(file: Path) -> dict[int, list[str]]:

@@ -10,14 +10,14 @@ Adult, the 30,162 complete training rows; quasi-identifiers age, workclass, mari
 income; sensitive occupation and education-num. pycanon and anjana measure categories by equal distance, so occupation
 is measured so here too. anjana protects one sensitive column: occupation. Everybody reads the same CSV and the same
 hierarchy files; figures are processor seconds of one run, on a machine that does other things as well, so compare them
-with each other. `--write` puts the tables into docs/peers.md.
+with each other. `--write` puts the tables into docs/peers.md and
+README.md.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
-import re
 import subprocess
 import sys
 import tempfile
@@ -32,20 +32,20 @@ from polyveil.checkup import check
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from adult import DATA, HIERARCHY, QUASI, adult  # the benchmarks beside this folder
+from measured_pages import PEERS, README, markdown, put
 
-PAGE = Path(__file__).parents[2] / "docs" / "peers.md"
 SENSITIVE = ("occupation", "education-num")
 K, T, ONE = 5, 0.2, "occupation"
-NULLS = """age,zip,disease
-34,11270,flu
-34,11270,asthma
-34,11270,ulcer
-51,11300,flu
-51,11300,asthma
-51,11300,ulcer
-,11270,HIV
+NULLS = """sex,zip,disease
+f,11270,flu
+f,11270,asthma
+f,11270,ulcer
+m,11300,flu
+m,11300,asthma
+m,11300,ulcer
+f,,HIV
 """
-"""Seven patients; the last one's age is missing, and nobody else looks like that."""
+"""Seven patients; the last one's zip code is missing, and nobody else looks like that."""
 
 
 def main() -> None:
@@ -57,7 +57,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="peers-") as name:
         folder = Path(name)
         prepare(folder, chosen.data)
-        releases = {"both": ours(folder, SENSITIVE), "one": ours(folder, (ONE,))}
+        releases = {
+            "both": ours(folder, SENSITIVE, T),
+            "one": ours(folder, (ONE,), T),
+            "k": ours(folder, (ONE,), None),
+        }
         command = [chosen.peers, str(Path(__file__).with_name("in_peers.py")), str(folder)]
         theirs = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
         texts = {
@@ -65,10 +69,11 @@ def main() -> None:
             "nulls": nulls(folder, theirs),
             "releases": compared(folder, theirs, releases),
         }
+        texts["peers"] = short(texts)
     for title, text in texts.items():
         print(f"\n{title}\n{text}")
         if chosen.write:
-            write(title, text)
+            put(title, text, README if title == "peers" else PEERS)
 
 
 def prepare(folder: Path, data: Path) -> None:
@@ -83,7 +88,7 @@ def prepare(folder: Path, data: Path) -> None:
     (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
-def ours(folder: Path, sensitive: tuple[str, ...]) -> dict[str, Any]:
+def ours(folder: Path, sensitive: tuple[str, ...], t: float | None) -> dict[str, Any]:
     """Our release at the same demands, with age as a number and the same hierarchies; that for both stays."""
     columns: dict[str, Any] = {"age": {"role": "quasi", "type": "numeric"}}
     for name in QUASI[1:]:
@@ -93,7 +98,8 @@ def ours(folder: Path, sensitive: tuple[str, ...]) -> dict[str, Any]:
     columns = {name: about for name, about in columns.items() if name in QUASI or name in sensitive}
     frame = pl.read_csv(folder / "adult.csv").select(*columns)
     start = time.process_time()
-    release = polyveil.anonymize(frame, {"columns": columns, "privacy": {"k": K, "t": T}}, seed=1)
+    privacy = {"k": K} if t is None else {"k": K, "t": t}
+    release = polyveil.anonymize(frame, {"columns": columns, "privacy": privacy}, seed=1)
     seconds = time.process_time() - start
     if sensitive == SENSITIVE:
         release.table.write_csv(folder / "ours.csv")
@@ -103,7 +109,7 @@ def ours(folder: Path, sensitive: tuple[str, ...]) -> dict[str, Any]:
 def checks(folder: Path, theirs: dict[str, Any]) -> str:
     """k, l and t of two sensitive columns, by pycanon and by us, on the raw table and on our release."""
     rows = []
-    check(folder / "nulls.csv", quasi=["age", "zip"], sensitive=["disease"])  # loads the libraries
+    check(folder / "nulls.csv", quasi=["zip"], sensitive=["disease"])  # loads the libraries
     for name, title in (("adult", "the raw table"), ("ours", "our release")):
         start = time.process_time()
         found = check(folder / f"{name}.csv", quasi=list(QUASI), sensitive=list(SENSITIVE))
@@ -120,36 +126,59 @@ def checks(folder: Path, theirs: dict[str, Any]) -> str:
         rows.append([title, "pycanon", str(peer["k"]), str(peer["l"]), ts, f"{total:.2f}"])
         rows[-1][-1] += f" ({peer['seconds_t']:.2f} for t)"
     header = ["table", "measured by", "k", "distinct l", "t of occupation, education-num", "processor seconds"]
-    return markdown(header, rows)
+    return markdown(header, rows, words=2)
 
 
 def nulls(folder: Path, theirs: dict[str, Any]) -> str:
     """A table whose last row is alone because a cell is missing."""
-    found = check(folder / "nulls.csv", quasi=["age", "zip"], sensitive=["disease"])
-    value = {each.model: each.value for each in found.measurements}
-    rows = [
-        ["polyveil check", f"{value['k-anonymity']:.0f}", f"{value['distinct-l-diversity']:.0f}"],
-        ["pycanon", str(theirs["nulls"]["k"]), str(theirs["nulls"]["l"])],
-    ]
-    return markdown(["measured by", "k", "distinct l"], rows)
+    rows = []
+    for quasi in (["zip"], ["sex", "zip"]):
+        found = check(folder / "nulls.csv", quasi=quasi, sensitive=["disease"])
+        value = {each.model: each.value for each in found.measurements}
+        names, peer = ", ".join(quasi), theirs["nulls"][str(len(quasi))]
+        rows.append([names, "polyveil check", f"{value['k-anonymity']:.0f}", f"{value['distinct-l-diversity']:.0f}"])
+        rows.append([names, "pycanon", str(peer["k"]), str(peer["l"])])
+    return markdown(["quasi-identifiers", "measured by", "k", "distinct l"], rows, words=2)
 
 
 def compared(folder: Path, theirs: dict[str, Any], releases: dict[str, dict[str, Any]]) -> str:
     """Releases at k = 5, t = 0.2: rows left, loss, time, and what the other sensitive column is worth."""
     rows = [
-        ["polyveil", "occupation, education-num", *figures(releases["both"])],
-        ["polyveil", "occupation", *figures(releases["one"])],
+        ["polyveil", "k = 5, t = 0.2 for both", *figures(releases["both"])],
+        ["polyveil", "k = 5, t = 0.2 for occupation", *figures(releases["one"])],
+        ["polyveil", "k = 5", *figures(releases["k"])],
     ]
     total = pl.read_csv(folder / "adult.csv").height
     for each in theirs["anjana"]:
         title = f"anjana, up to {each['percent']} % suppressed"
+        asked = "k = 5" if each["t"] is None else f"k = 5, t = {each['t']} for occupation"
         if each["rows"] == 0:
-            rows.append([title, "occupation", "0", "an empty table", f"{each['seconds']:.0f}"])
+            rows.append([title, asked, "0", "an empty table", f"{each['seconds']:.0f}"])
             continue
-        released = pl.read_csv(folder / f"anjana_{each['percent']}.csv", infer_schema=False)
+        released = pl.read_csv(folder / each["file"], infer_schema=False)
         lost = cell_loss(released, folder) + len(QUASI) * (total - released.height)
-        rows.append([title, "occupation", *figures({**each, "loss": lost / total})])
-    return markdown(["release by", "t = 0.2 for", "rows published", "information loss", "processor seconds"], rows)
+        rows.append([title, asked, *figures({**each, "loss": lost / total})])
+    return markdown(
+        ["release by", "asked for", "rows published", "information loss", "processor seconds"], rows, words=2
+    )
+
+
+def short(texts: dict[str, str]) -> str:
+    """The few figures that the README shows."""
+
+    def cells(table: str, *begins: str) -> list[str]:
+        line = next(line for line in texts[table].splitlines() if line.startswith("| " + " | ".join(begins) + " |"))
+        return line.strip("| ").split(" | ")
+
+    seconds = [cells("checks", "the raw table", by)[-1].split(" ")[0] for by in ("polyveil check", "pycanon")]
+    unique = [f"k = {cells('nulls', 'zip', by)[2]}" for by in ("polyveil check", "pycanon")]
+    kept, most = (f"anjana, up to {percent} % suppressed" for percent in (0, 10))
+    rows = [["k, l, t of both columns of the raw table, processor seconds", *seconds, "-"]]
+    rows.append(["a table with a row that is alone because its zip code is missing", *unique, "-"])
+    for asked in ("k = 5", "k = 5, t = 0.2 for occupation"):
+        theirs = min(cells("releases", by, asked)[3] for by in (kept, most))
+        rows.append([f"loss of a release, {asked}", cells("releases", "polyveil", asked)[3], "-", theirs])
+    return markdown(["", "polyveil", "pycanon 1.3.5", "anjana 1.2.3"], rows)
 
 
 def figures(found: dict[str, Any]) -> list[str]:
@@ -178,21 +207,6 @@ def cell_loss(released: pl.DataFrame, folder: Path) -> float:
             costs = {label: (len(leaves) - 1) / (len(present) - 1) for label, leaves in below.items()}
         total += sum(costs[cell] for cell in released[name])
     return total
-
-
-def markdown(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def write(name: str, text: str) -> None:
-    """Put a table between its marks in the page."""
-    page = PAGE.read_text(encoding="utf-8")
-    marks = re.compile(rf"(<!-- measured: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-    changed, count = marks.subn(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", page)
-    if count != 1:
-        raise SystemExit(f"{PAGE} has no place for the table {name}")
-    PAGE.write_text(changed, encoding="utf-8")
 
 
 if __name__ == "__main__":

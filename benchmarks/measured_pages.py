@@ -1,0 +1,28 @@
+"""Puts measured tables between their marks in README and docs, so that nobody types a figure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+README, METHODS, PEERS = ROOT / "README.md", ROOT / "docs" / "methods" / "index.md", ROOT / "docs" / "peers.md"
+
+
+def put(name: str, text: str, *pages: Path) -> None:
+    """Replace what stands between the marks of that name."""
+    for page in pages:
+        marks = re.compile(rf"(<!-- measured: {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        written = page.read_text(encoding="utf-8")
+        changed, count = marks.subn(lambda found: f"{found[1]}\n{text}\n\n{found[2]}", written)
+        if count != 1:
+            raise SystemExit(f"{page} has no place for the table {name}")
+        page.write_text(changed, encoding="utf-8")
+
+
+def markdown(header: Iterable[str], rows: Iterable[Iterable[str]], *, words: int = 1) -> str:
+    """A table whose columns are right-aligned but for the first ones, which hold words."""
+    head = list(header)
+    lines = [head, [*["---"] * words, *["---:"] * (len(head) - words)], *(list(row) for row in rows)]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
