@@ -158,3 +158,22 @@ def test_a_terminal_shows_progress_on_stderr_and_results_on_stdout(hospital: Pat
     os.close(leader)
     assert any(stage.encode() in drawn for stage in STAGES)
     assert "published and verified" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("command", "replaced", "said"),
+    [
+        ("anonymize", "polyveil.pipeline.anonymize", "stopped; nothing was written"),
+        ("compare", "polyveil.advise.compare.compare", "stopped; finished runs are kept"),
+    ],
+)
+def test_stopping_says_what_it_leaves_behind(
+    hospital: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str, replaced: str, said: str
+) -> None:
+    def interrupted(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(replaced, interrupted)
+    found = run(command, hospital / "hospital.csv", "-p", hospital / "policy.yaml", "-o", tmp_path / "out")
+    assert found.exit_code == 130
+    assert said in found.stderr

@@ -38,7 +38,8 @@ def compare(
 
         polyveil compare patients.csv --policy policy.yaml --methods mondrian,fcm --k 5,10 --t 0.1,0.2 --out compared
     """
-    with reported_errors(as_json=as_json):
+    kept = f"finished runs are kept in {out}: the same command with --resume goes on"
+    with reported_errors(as_json=as_json, stopped=kept):
         from polyveil.advise.compare import compare as run
         from polyveil.methods import METHODS
 

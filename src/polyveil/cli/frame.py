@@ -16,15 +16,18 @@ from polyveil.errors import PolicyError, PolyveilError, Unsatisfiable
 
 
 @contextmanager
-def reported_errors(*, as_json: bool = False) -> Iterator[None]:
-    """Turn everything that can go wrong into a message without data, and the right exit code."""
+def reported_errors(*, as_json: bool = False, stopped: str = "nothing was written") -> Iterator[None]:
+    """Turn everything that can go wrong into a message without data, and the right exit code.
+
+    `stopped` says what Ctrl-C leaves behind.
+    """
     try:
         yield
     except PolyveilError as error:
         _report(str(error), as_json, _details(error))
         raise typer.Exit(error.exit_code) from None
     except KeyboardInterrupt:
-        _report("stopped; nothing was written", as_json, {})
+        _report(f"stopped; {stopped}", as_json, {})
         raise typer.Exit(130) from None
     except MemoryError:
         _report("the machine has not enough memory for this table. Nothing was written", as_json, {})
