@@ -255,11 +255,12 @@ def _python_name(name: str, thing: Any) -> str:
     if not inspect.isclass(thing):
         return f"### {name}\n\n```text\n{name}{_signature(thing)}\n```\n\n{text}"
     members = []
-    for each, value in vars(thing).items():
+    own = [base for base in reversed(thing.__mro__) if base.__module__.startswith("polyveil.")]
+    for each, value in {name: value for base in own for name, value in vars(base).items()}.items():
         if each.startswith(("_", "model_")) or not isinstance(value, property | types.FunctionType | classmethod):
             continue
         about = inspect.getdoc(value.fget if isinstance(value, property) else value)
-        if not about or each not in vars(thing):
+        if not about:
             continue
         call = "" if isinstance(value, property) else "()"
         members.append(f"- `{each}{call}`: {about.splitlines()[0]}")
