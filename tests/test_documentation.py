@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -136,3 +137,15 @@ def test_what_is_made_by_a_script_is_current(script: str, tmp_path: Path) -> Non
 def test_every_picture_is_shown_on_some_page() -> None:
     text = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert [file.name for file in (DOCS / "pictures").iterdir() if f"pictures/{file.name})" not in text] == []
+
+
+def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "mkdocs.yml", tmp_path)
+    shutil.copytree(DOCS, tmp_path / "docs")
+    zensical = Path(sys.executable).with_name("zensical")
+    done = subprocess.run([zensical, "build"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "No issues found" in done.stdout + done.stderr
+    built = {page.relative_to(DOCS).with_suffix("") for page in PAGES[1:]}
+    folders = {page.parent if page.name == "index" else page for page in built}
+    assert [folder for folder in folders if not (tmp_path / "site" / folder / "index.html").is_file()] == []

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import enum
 import inspect
+import re
 import sys
 import types
 import typing
@@ -113,7 +114,7 @@ def _fenced(text: str) -> str:
         if lines and all(line.startswith("  ") for line in lines):
             blocks.append("```text\n" + "\n".join(line.strip() for line in lines) + "\n```")
         else:
-            blocks.append(block.strip())
+            blocks.append(re.sub(r"(?<![\w`-])(--[a-z][a-z-]*)(?![\w`])", r"`\1`", block.strip()))
     return "\n\n".join(blocks)
 
 
