@@ -1,4 +1,4 @@
-"""Shared fixtures: where the real tables are, and how skips are judged."""
+"""Shared fixtures: where the real tables are, Spark, and how skips are judged."""
 
 from __future__ import annotations
 
@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+from spark_session import quieten, spark
+
+__all__ = ["spark"]
 
 settings.register_profile("polyveil", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("polyveil")
@@ -30,3 +34,7 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real tables are not here (set POLYVEIL_DATA to their folder)")
     return folder
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    quieten(items)

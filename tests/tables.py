@@ -10,8 +10,9 @@ from polyveil.policy.hierarchy import Hierarchy, flat, from_tree
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import Domain, OrderedDomain, TreeDomain, as_codes
 
-REGIONS = from_tree({"North": ["a", "b", "c"], "South": {"West": ["d", "e"], "East": ["f"]}, "Far": None})
-ILLNESSES = from_tree({"Lung": ["flu", "asthma", "cold"], "Stomach": ["ulcer", "gastritis"], "Other": {"Rare": ["x"]}})
+REGION_TREE = {"North": ["a", "b", "c"], "South": {"West": ["d", "e"], "East": ["f"]}, "Far": None}
+ILLNESS_TREE = {"Lung": ["flu", "asthma", "cold"], "Stomach": ["ulcer", "gastritis"], "Other": {"Rare": ["x"]}}
+REGIONS, ILLNESSES = from_tree(REGION_TREE), from_tree(ILLNESS_TREE)
 
 
 def ordered(values: int, rng: np.random.Generator, *, null: bool) -> OrderedDomain:

@@ -1,10 +1,11 @@
 """Runs in a process of its own, because a process has one Spark: a release on a cluster, or over Spark Connect.
 
-python spark_script.py cluster|kill|connect TABLE.parquet OUT
+python spark_script.py cluster|connect FOLDER    reads FOLDER/clinic.parquet, writes FOLDER/release
 """
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import sys
@@ -17,26 +18,58 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 warnings.simplefilter("ignore")
 
 from engines.clinic import policy  # noqa: E402
+from polyveil.methods import Method, Partition, Task, make_method  # noqa: E402
 from polyveil.progress import Progress  # noqa: E402
+from spark_session import with_settings  # noqa: E402
+
+POLICIES = {
+    "cluster": policy(release={"form": "anatomized", "generalize": "range"}),
+    "connect": policy(),
+}
+READING = {"block_rows": 150}
+SPECULATION = {
+    "spark.speculation": "true",
+    "spark.speculation.interval": "100ms",
+    "spark.speculation.quantile": "0.1",
+    "spark.speculation.multiplier": "1.1",
+    "spark.speculation.minTaskRuntime": "500ms",
+}
 
 
 def session(kind: str) -> Any:
     from pyspark.sql import SparkSession
 
-    os.environ["PYSPARK_PYTHON"] = sys.executable
-    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
-    builder = SparkSession.builder
-    for name, value in {
-        "spark.sql.shuffle.partitions": "2",
-        "spark.driver.memory": "512m",
-        "spark.driver.maxResultSize": "1m",
-        "spark.ui.enabled": "false",
-        "spark.log.level": "OFF",
-    }.items():
-        builder = builder.config(name, value)
     if kind == "connect":
-        return builder.remote("local[2]").getOrCreate()
-    return builder.master("local-cluster[2,1,1024]").config("spark.speculation", "true").getOrCreate()
+        return with_settings(SparkSession.builder).remote("local[2]").getOrCreate()
+    return with_settings(SparkSession.builder.master("local-cluster[2,1,1024]"), **SPECULATION).getOrCreate()
+
+
+class Stumbling(Method[Any]):
+    """A method whose first task fails and whose second hangs for a minute; `notes` is where attempts are noted down."""
+
+    def __init__(self, method: Method[Any], notes: Path) -> None:
+        super().__init__(method.options)
+        self.method, self.notes = method, notes
+        self.name, self.forms = method.name, method.forms  # type: ignore[misc]
+
+    def partition(self, task: Task) -> Partition:
+        from pyspark import TaskContext
+
+        context = TaskContext.get()
+        if context is not None and context.attemptNumber() > 0:
+            (self.notes / f"again {context.stageId()} {context.partitionId()} {context.attemptNumber()}").touch()
+        elif self._first("failed"):
+            raise RuntimeError("this task fails once")
+        elif self._first("slept"):
+            time.sleep(60)
+        return self.method.partition(task)
+
+    def _first(self, note: str) -> bool:
+        try:
+            (self.notes / note).touch(exist_ok=False)
+        except FileExistsError:
+            return False
+        return True
 
 
 def executors() -> list[int]:
@@ -73,22 +106,24 @@ class Killer(Progress):
             assert len(running) >= 2, "there is no cluster"
             os.kill(min(running), signal.SIGKILL)
             self.killed += 1
-            time.sleep(1)
 
 
 def main() -> None:
-    kind, table, out = sys.argv[1:]
-    spark = session(kind)
     import polyveil
-    from polyveil.engines.spark import verify
+    import polyveil.engines.spark.run as run
 
-    progress = Killer() if kind == "kill" else Progress()
-    frame = spark.read.parquet(table)
-    release = polyveil.anonymize(frame, policy(), out=out, seed=1, progress=progress, reading={"block_rows": 150})
-    assert verify(out, spark).holds
-    if isinstance(progress, Killer):
-        assert progress.killed == 1
-    print(type(frame).__module__, release.manifest["method"]["found"]["blocks"])
+    kind, folder = sys.argv[1], Path(sys.argv[2])
+    notes = folder / "notes"
+    notes.mkdir()
+    spark = session(kind)
+    progress = Progress()
+    if kind == "cluster":
+        progress = Killer()
+        run.make_method = lambda choice: Stumbling(make_method(choice), notes)  # type: ignore[attr-defined]
+    frame = spark.read.parquet(str(folder / "clinic.parquet"))
+    polyveil.anonymize(frame, POLICIES[kind], out=folder / "release", seed=1, progress=progress, reading=READING)
+    said = {name: len(list(notes.glob(f"{name}*"))) for name in ("failed", "slept", "again")}
+    print(json.dumps({**said, "frame": type(frame).__module__, "killed": getattr(progress, "killed", 0)}))
     spark.stop()
 
 

@@ -10,18 +10,19 @@ import pytest
 
 import polyveil
 from engines.clinic import clinic, policy
-from engines.conftest import on_spark
-from polyveil.engines.spark.place import Plan, canonical_order, place_block
+from polyveil.engines.spark.place import Placed, Plan, canonical_order, place_block
 from polyveil.engines.spark.tree import HASH, WHOLE, BlockTree, build_tree
 from polyveil.engines.spark.values import ValueColumn, Values
 from polyveil.errors import Unsatisfiable
 from polyveil.methods import make_method
 from polyveil.models import attributes_of, models_for
 from polyveil.policy import Policy
+from polyveil.release.arrange import settle, slices_of
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.encode import encode
 from polyveil.table.source import read
+from spark_session import on_spark
 
 
 def coded(frame: pl.DataFrame, asked: dict[str, Any]) -> tuple[CodedTable, Any, Any]:
@@ -81,26 +82,86 @@ def test_coarser_blocks_join_neighbours() -> None:
 _RIGHT = (np.array([2, 4, -1, -1, -1]), np.array([-1, 0, 0, 1, 1]))
 
 
-def test_a_block_is_a_function_of_its_rows_whatever_their_order() -> None:
-    frame = clinic(300)
-    asked = Policy.from_dict(policy("fcm"))
-    bound = bind(asked, read(frame))
-    table, attributes, models = coded(frame, policy("fcm"))
+def plan_of(frame: pl.DataFrame, asked: dict[str, Any]) -> tuple[Plan, CodedTable]:
+    """What a worker gets to place blocks of the frame, and the frame as codes."""
+    given = Policy.from_dict(asked)
+    method = make_method(given.method)
+    given = settle(given, method)
+    bound = bind(given, read(frame))
+    table = encode(bound)
+    attributes = attributes_of(table)
     columns = [
         tuple(ValueColumn(b, None, c.codes, np.bincount(c.codes, minlength=c.domain.size)) for b, c in pairs)
         for pairs in (zip(bound.quasi, table.quasi, strict=True), zip(bound.sensitive, table.sensitive, strict=True))
     ]
-    values = Values(asked, 300, columns[0], columns[1])
-    shown = tuple(column.published() for column in values.sensitive)
-    plan = Plan(values, make_method(asked.method), models, attributes, shown, seed=4, secret=b"secret")
-    hashed = np.arange(300)
-    results = []
-    for order in (np.arange(300), np.random.default_rng(1).permutation(300)):
-        quasi, sensitive = ([c.codes[order].astype(np.int64) for c in some] for some in (table.quasi, table.sensitive))
-        again = canonical_order(quasi, sensitive, hashed[order])
-        placed = place_block(plan, [c[again] for c in quasi], [c[again] for c in sensitive], block=7)
-        results.append((placed.order.tolist(), [cells.to_list() for cells in placed.columns], placed.summary))
-    assert results[0] == results[1]
+    values = Values(given, table.rows, columns[0], columns[1])
+    shown = [tuple(column.published() for column in some) for some in (values.quasi, values.sensitive)]
+    models = models_for(given, attributes)
+    linked = given.release.form != "generalized"
+    return Plan(
+        *(values, method, models, attributes, shown[1], 4, b"secret"),
+        as_they_are=shown[0] if given.release.generalize == "none" else (),
+        slices=slices_of(given) if linked else (),
+    ), table
+
+
+def place(plan: Plan, table: CodedTable, rows: np.ndarray, block: int) -> Placed:
+    """Some rows of the table as they arrive, brought into order and placed."""
+    quasi, sensitive = ([c.codes[rows].astype(np.int64) for c in some] for some in (table.quasi, table.sensitive))
+    order = canonical_order(quasi, sensitive, rows)
+    return place_block(plan, [c[order] for c in quasi], [c[order] for c in sensitive], block)
+
+
+ANATOMIZED = policy(
+    "mbf",
+    columns={"disease": {"role": "sensitive"}, "cost": {"role": "sensitive", "type": "numeric"}},
+    privacy={"l": 2, "diversity": "frequency", "suppression_limit": 0.2},
+    release={"form": "anatomized"},
+)
+
+
+@pytest.mark.parametrize("asked", [policy("fcm"), policy("sift", options={"effort": "fast"}), ANATOMIZED])
+def test_a_block_is_a_function_of_its_rows_whatever_their_order(asked: dict[str, Any]) -> None:
+    # A retried or speculative task, and one that an executor took with it, therefore write the same cells, the same
+    # group ids into every table, and the same order.
+    plan, table = plan_of(clinic(300), asked)
+    one, other = (
+        place(plan, table, rows, block=7) for rows in (np.arange(300), np.random.default_rng(1).permutation(300))
+    )
+    assert one.summary == other.summary
+    for kind in ("columns", "groups", "orders"):
+        shown, again = ([list(values) for values in getattr(result, kind)] for result in (one, other))
+        assert shown == again
+    assert len(one.kept) > 200
+
+
+def test_group_ids_and_orders_differ_between_blocks_and_tables() -> None:
+    plan, table = plan_of(clinic(300), ANATOMIZED)
+    here, there = (place(plan, table, np.arange(300), block) for block in (7, 8))
+    assert not set(here.groups[0]) & set(there.groups[0])
+    first, second = here.orders
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.3
+    assert abs(np.corrcoef(first, there.orders[0])[0, 1]) < 0.3
+    # Ids are drawn, so the first groups that were made do not have the smallest.
+    made = np.array([int(text) for text in dict.fromkeys(here.groups[0])])
+    assert abs(np.corrcoef(made, np.arange(len(made)))[0, 1]) < 0.5
+
+
+@pytest.mark.parametrize("method", ["fcm", "pca", "mondrian", "sift"])
+def test_a_block_exactly_at_t_hands_its_rows_up(method: str) -> None:
+    # Half of the table has flu. A block with 70 of 100 is 0.2 = t away: only all of its rows together hold, and
+    # looking for classes among them is long and vain. With 60 of 100 there is room for classes.
+    frame = pl.DataFrame({"age": np.arange(400) % 60, "disease": np.where(np.arange(400) < 200, "flu", "cold")})
+    plan, table = plan_of(frame, {**AGE_ALONE, "method": {"name": method}})
+    at_t, near = (np.append(np.arange(flu), np.arange(200, 300 - flu)) for flu in (70, 60))
+    for rows in (at_t, near):
+        assert len(rows) == 100
+    handed_up = place(plan, table, at_t, block=3)
+    assert handed_up.summary["left"] == 100
+    assert handed_up.summary["why"] == ["a block is too far from the whole table", None]
+    assert place(plan, table, near, block=3).summary["left"] == 0
+    # The block that holds everything has no coarser one and is tried in any case.
+    assert place(plan, table, at_t, block=0).summary["left"] == 0
 
 
 def test_blocks_that_leave_rows_over_are_joined_until_none_is_left(spark: Any, monkeypatch: Any) -> None:
@@ -110,8 +171,9 @@ def test_blocks_that_leave_rows_over_are_joined_until_none_is_left(spark: Any, m
     tree = BlockTree(
         *(np.array(field) for field in ([0, HASH, HASH], [30, 0, 0], [1, -1, -1], [2, -1, -1], [-1, 0, 0]))
     )
-    monkeypatch.setattr(run, "plant", lambda *_: tree)
-    release = polyveil.anonymize(on_spark(spark, two_kinds()), AGE_ALONE, reading={"block_rows": 200})
+    monkeypatch.setattr(run, "plant", lambda *_: (tree, ()))
+    by_fcm = {**AGE_ALONE, "method": {"name": "fcm"}}
+    release = polyveil.anonymize(on_spark(spark, two_kinds()), by_fcm, reading={"block_rows": 200})
     assert release.manifest["method"]["found"]["blocks"] == 1
     assert release.manifest["suppressed"] == 0
     assert release.verify().holds
@@ -124,3 +186,10 @@ def test_blocks_that_leave_rows_over_are_joined_until_none_is_left(spark: Any, m
 def test_one_block_is_the_whole_table() -> None:
     assert WHOLE.leaves() == [0]
     assert WHOLE.blocks_of([np.arange(5)], np.arange(5)).tolist() == [0] * 5
+
+
+def test_blocks_are_not_cut_where_a_side_breaks_a_demand_for_diversity() -> None:
+    asked = {**AGE_ALONE, "columns": {**AGE_ALONE["columns"], "disease": {"role": "sensitive", "l": 2}}}
+    table, attributes, models = coded(two_kinds(360), asked)
+    tree = build_tree(table, models, attributes, 1.0, 100)
+    assert (tree.attribute[tree.left >= 0] == HASH).all()

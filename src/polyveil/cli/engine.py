@@ -39,6 +39,8 @@ def source_of(
             raise InputError("--block-rows is for Spark. Add --engine spark, or leave it out")
         session_of(engine, master)
         return data, {name: value for name, value in given.items() if name != "private"}
+    if "private" in given:
+        raise InputError("--private is not for Spark, where rows have no number that a map could name. Leave it out")
     if given:
         raise InputError(
             f"--{next(iter(given))} is not for Spark, which reads Parquet and its own tables. Leave it out"

@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 
 from polyveil.engines.spark.guarded import guarded_items
-from polyveil.engines.spark.values import quoted, value_counts
+from polyveil.engines.spark.values import quoted
 from polyveil.models import Attribute, ClassStatistics, Model, Sparse, Verdict
 from polyveil.models.linked import LinkedStatistics
 from polyveil.policy import Policy
@@ -103,10 +103,14 @@ def released_counts(
 
     `count` is the column that says how many rows each row stands for, if there is one.
     """
-    counted = value_counts(frame.select(*(quoted(name) for name in declared))) if count is None else {}
+    from pyspark.sql import functions as sf
+
+    each = sf.count("*") if count is None else sf.sum(quoted(count))
     counts, unknown = {}, []
     for name, known in declared.items():
-        values, rows = counted[name] if count is None else _summed(frame, name, count)
+        counted = frame.groupBy(quoted(name)).agg(each.alias("polyveil rows"))
+        # One value more than is known is enough to see that a release is not what its manifest says.
+        values, rows = counted.limit(known.attribute.size + 1).toArrow().columns
         codes = codes_of_cells(known, pl.Series(name, pl.from_arrow(values)))
         if codes is None:
             unknown.append(name)
@@ -114,13 +118,6 @@ def released_counts(
         counts[name] = np.zeros(known.attribute.size, dtype=np.int64)
         np.add.at(counts[name], codes, np.asarray(rows, dtype=np.int64))
     return counts, unknown
-
-
-def _summed(frame: DataFrame, name: str, count: str) -> tuple[Any, Any]:
-    from pyspark.sql import functions as sf
-
-    table = frame.groupBy(quoted(name)).agg(sf.sum(quoted(count)).alias("polyveil rows")).toArrow()
-    return table.column(0), table.column(1)
 
 
 @dataclass(frozen=True, eq=False)

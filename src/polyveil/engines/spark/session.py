@@ -70,7 +70,7 @@ def read_source(spark: SparkSession, data: str) -> DataFrame:
     if data.endswith((".csv", ".tsv", ".txt", ".gz", ".zst")):
         raise InputError(
             f"{data}: Spark reads Parquet and its own tables, because text files do not say their types. Anonymize it "
-            "without --engine spark, or write it as Parquet first"
+            "without --engine spark, or make Parquet of it first (docs/spark.md says how)"
         )
     try:
         frame = spark.read.parquet(data) if looks_like_path else spark.table(data)

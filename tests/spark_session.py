@@ -1,0 +1,73 @@
+"""One Spark session per test process, with a driver too small for any table: 512 MB, results of 1 MB at most."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import polars as pl
+import pytest
+
+SETTINGS = {
+    "spark.driver.memory": "512m",
+    "spark.driver.maxResultSize": "1m",
+    "spark.sql.shuffle.partitions": "2",
+    # A table of a few hundred rows is gone before compiling or replanning its queries would pay.
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "OFF",
+}
+
+
+def require_spark() -> None:
+    from conftest import require
+
+    require(importlib.util.find_spec("pyspark"), "pyspark is not installed (pip install 'polyveil[spark]')")
+    require(shutil.which("java"), "Java is not installed (Debian: default-jre-headless)")
+
+
+def with_settings(builder: Any, **more: str) -> Any:
+    """A session's builder with what all tests need; workers run this interpreter and nothing listens to the outside."""
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    os.environ["SPARK_LOCAL_IP"] = "127.0.0.1"
+    for name, value in {**SETTINGS, **more}.items():
+        builder = builder.config(name, value)
+    return builder
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Any]:
+    require_spark()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from pyspark.sql import SparkSession
+
+        session = with_settings(SparkSession.builder.master("local[2]").appName("polyveil tests")).getOrCreate()
+        yield session
+        session.stop()
+
+
+def on_spark(session: Any, frame: pl.DataFrame, parts: int = 2) -> Any:
+    """A table in memory as a Spark DataFrame in some partitions."""
+    return session.createDataFrame(frame.to_arrow()).repartition(parts)
+
+
+def in_memory(frame: Any) -> pl.DataFrame:
+    """A small Spark DataFrame as a table in memory."""
+    return pl.DataFrame(pl.from_arrow(frame.toArrow()))
+
+
+def quieten(items: list[pytest.Item]) -> None:
+    """Tests on Spark: pyspark leaves sockets to the collector and speaks of pandas 3, which is not used here."""
+    for item in items:
+        if {"spark", "engine"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
+            item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
+            item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"))
