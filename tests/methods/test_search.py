@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -15,12 +16,13 @@ from polyveil.methods.judge import closeness, compile_constraints, holds
 from polyveil.methods.search.absorb import absorb_all, merge_rest
 from polyveil.methods.search.classes import CLASS, USED, Classes, box_without, classes_of, total_loss
 from polyveil.methods.search.coarse import coarsen
-from polyveil.methods.search.divide import divide_rows
+from polyveil.methods.search.divide import blend, divide_rows
 from polyveil.methods.search.extract import pressure, sift_rows, take_out
 from polyveil.methods.search.moves import anneal, best_moves, make_orders, make_scratch
 from polyveil.methods.search.rebuild import rebuild
 from polyveil.methods.search.rounds import Round, cut_into_parts, improve, set_seed
-from polyveil.methods.search.space import KIND, Rows, Space, cell_loss, keeps, make_space
+from polyveil.methods.search.space import KIND, Rows, Space, cell_loss, make_space, telling_first
+from polyveil.methods.search.tally import count_row, keeps, keeps_exchanged, workload
 from polyveil.methods.search.tree import grow_tree
 from polyveil.models import AlphaAnonymity, KAnonymity, Model, TCloseness, attributes_of
 from polyveil.table.coded import CodedTable, SensitiveColumn
@@ -45,6 +47,7 @@ def recounted(table: CodedTable, space: Space, rows: Rows, classes: Classes) -> 
         if classes.size[c] > 0:
             assert classes.loss[c] == pytest.approx(fresh.loss[c], abs=1e-12)
             assert (classes.hist[c] == fresh.hist[c]).all()
+            assert classes.work[c] == pytest.approx(fresh.work[c], abs=1e-12)
             assert keeps(space, classes.hist, c, classes.size[c])
     _, numbered = np.unique(labels, return_inverse=True)
     assert total_loss(classes) / table.rows == pytest.approx(measure_loss(table, numbered).information_loss)
@@ -65,7 +68,7 @@ def built(table: CodedTable, k: int = 3, t: float | None = 0.4) -> tuple[Space, 
 def test_a_range_costs_what_its_domain_says(seed: int) -> None:
     table = random_table(seed, rows=5)
     space, _ = space_of(table, t=None)
-    for a, column in enumerate(table.quasi):
+    for a, column in enumerate(telling_first(table).quasi):
         if space.shape[a, KIND] == SET:
             continue
         for low in range(column.domain.size):
@@ -83,10 +86,47 @@ def test_the_search_judges_as_the_judge_does(seed: int, t: float) -> None:
     space, rows = make_space(table, judge)
     rng = np.random.default_rng(seed)
     for n in (1, 3, 10, 30):
-        hist = np.zeros((1, judge.width), dtype=np.int64)
-        for r in rng.choice(table.rows, n, replace=False):
-            hist[0, space.places[rows.tuple_of[r]]] += 1
-        assert keeps(space, hist, 0, n) == holds(judge, hist[0], n)
+        members = rng.choice(table.rows, n, replace=False)
+        hist = counted(space, rows.tuple_of[members])
+        assert keeps(space, hist, 0, n) == holds(judge, hist[0, : space.width].astype(np.int64), n)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, st.floats(0.05, 0.6), st.booleans())
+def test_an_exchange_is_judged_as_the_class_after_it(seed: int, t: float, capped: bool) -> None:
+    table = random_table(seed)
+    models: list[Model] = [KAnonymity(3), *(TCloseness(t, c.name) for c in table.sensitive)]
+    models += [AlphaAnonymity(0.5, table.sensitive[0].name)] if capped else []
+    space, rows = make_space(table, compile_constraints(models, attributes_of(table), table))
+    rng = np.random.default_rng(seed)
+    for n in (3, 10, 30):
+        inside, outside = np.split(rng.permutation(table.rows), [n])
+        hist, work = counted(space, rows.tuple_of[inside]), np.zeros((1, len(space.limits)))
+        workload(space, hist, 0, n, work)
+        for gone, come in zip(inside, outside, strict=False):
+            after = counted(space, rows.tuple_of[np.append(inside[inside != gone], come)])
+            found = keeps_exchanged(space, hist, 0, n, work, rows.tuple_of[gone], rows.tuple_of[come])
+            assert found == keeps(space, after, 0, n)
+
+
+def counted(space: Space, tuples: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:
+    """One histogram of some sensitive tuples, by plain counting: values, then ranges of values."""
+    hist = np.zeros((1, space.length), dtype=np.int32)
+    for s in tuples:
+        hist[0, space.places[s]] += 1
+    for r, (start, stop, _) in enumerate(space.ranges):
+        hist[0, space.width + r] = hist[0, start:stop].sum()
+    return hist
+
+
+@settings(max_examples=15, deadline=None)
+@given(seeds)
+def test_counting_a_row_counts_its_values_and_the_ranges_around_them(seed: int) -> None:
+    space, rows = space_of(random_table(seed, rows=30))
+    hist = np.zeros((1, space.length), dtype=np.int32)
+    for s in rows.tuple_of:
+        count_row(space, hist, 0, s, 1)
+    assert (hist == counted(space, rows.tuple_of)).all()
 
 
 @settings(max_examples=15, deadline=None)
@@ -112,9 +152,7 @@ def plain_take_out(space: Space, rows: Rows, pool: list[int], floor: int) -> int
     left = Counter(int(rows.tuple_of[r]) for r in pool)
     first_seen = list(left)
     while (n := sum(left.values())) >= floor:
-        hist = np.zeros((1, space.width), dtype=np.int64)
-        for s, count in left.items():
-            hist[0, space.places[s]] += count
+        hist = counted(space, np.array(list(left.elements()), dtype=np.int32))
         if keeps(space, hist, 0, n):
             return n
         push = np.empty(space.width)
@@ -137,10 +175,7 @@ def test_extraction_takes_away_what_presses_hardest(seed: int, t: float, floor: 
     assert not spare.any()
     if size:
         assert kept.sum() == size
-        hist = np.zeros((1, space.width), dtype=np.int64)
-        for r in pool[kept == 1]:
-            hist[0, space.places[rows.tuple_of[r]]] += 1
-        assert keeps(space, hist, 0, size)
+        assert keeps(space, counted(space, rows.tuple_of[pool[kept == 1]]), 0, size)
 
 
 @settings(max_examples=10, deadline=None)
@@ -180,6 +215,29 @@ def test_every_change_keeps_statistics_models_and_rows(seed: int, t: float | Non
         assert fell >= 0
 
 
+@settings(max_examples=20, deadline=None)
+@given(seeds, st.floats(0.2, 0.5))
+def test_a_cut_is_blended_with_equal_shares_until_both_sides_hold(seed: int, t: float) -> None:
+    table = random_table(seed, rows=120)
+    space, rows = space_of(table, 3, t)
+    tuples, counts = np.unique(rows.tuple_of, return_counts=True)
+    begin = np.append(0, np.cumsum(counts))
+    cut_left = np.random.default_rng(seed).integers(0, counts + 1)
+    left = cut_left.copy()
+    if blend(space, tuples, begin, cut_left, left):
+        assert ((left >= 0) & (left <= counts)).all()
+        sides = [counted(space, np.repeat(tuples, part)) for part in (left, counts - left)]
+        assert keeps(space, sides[0], 0, left.sum())
+        assert keeps(space, sides[1], 0, (counts - left).sum())
+
+
+def test_tightened_limits_are_restored() -> None:
+    space, rows = space_of(random_table(3, rows=400), 3, 0.4)
+    before = space.limits.copy()
+    divide_rows(space, rows, np.arange(400, dtype=np.int32), 2, 0.5, 0.25, np.empty(400, dtype=np.int32))
+    assert (space.limits == before).all()
+
+
 @settings(max_examples=10, deadline=None)
 @given(seeds)
 def test_division_keeps_every_row_and_every_model(seed: int) -> None:
@@ -187,7 +245,7 @@ def test_division_keeps_every_row_and_every_model(seed: int) -> None:
     space, rows = space_of(table, 3, 0.4)
     members, labels = np.arange(table.rows, dtype=np.int32), np.empty(table.rows, dtype=np.int32)
     set_seed(seed)
-    found = divide_rows(space, rows, members, 4, 0.5, labels)
+    found = divide_rows(space, rows, members, 4, 0.5, 0.5, labels)
     assert sorted(members) == list(range(table.rows))
     by_row = np.empty(table.rows, dtype=np.int32)
     by_row[members] = labels

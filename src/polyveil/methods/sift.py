@@ -12,7 +12,8 @@ This package's own method.
 - Guarantee: every model asked for, in every class. Rows are suppressed only where the whole table as one class breaks a
   model, and no more than the policy allows.
 - Cost: O(d n log n) for the tree, and for the improvement an amount of work per row that `effort` sets: it grows in
-  proportion to the rows. About 2 microseconds times 10 (fast), 400 (balanced) or 4000 (thorough) per row on one core.
+  proportion to the rows. About 2 microseconds times 10 to 100 (fast, the more rows
+  the less), 400 (balanced) or 4000 (thorough) per row on one core.
 - Loss is what is minimized, times the quasi-identifiers' weights where they have any.
 """
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from polyveil.methods.compiled import njit
-from polyveil.methods.search.classes import AFTER, CLASS, USED, Classes, enter, give_back, link, new_slot, unlink
-from polyveil.methods.search.space import Codes, Rows, Space, box_loss, count_row, index, keeps, loss_joined, loss_with
+from polyveil.methods.search.classes import AFTER, CLASS, USED, Classes, enter, give_back, link, new_slot, unlink, weigh
+from polyveil.methods.search.space import Codes, Rows, Space, index, loss_joined, loss_with
+from polyveil.methods.search.tally import count_row, keeps
 
 WINDOW = 256
 """Classes of rows within this many places of a row are tried first; then twice as many, and so on."""
@@ -33,7 +34,7 @@ def put_in(space: Space, rows: Rows, classes: Classes, c: int, r: int) -> None:
     """Make r, which is in no class, a member of c."""
     link(classes, c, r)
     enter(space, rows, classes, c, r)
-    classes.loss[c] = box_loss(space, classes.box, classes.words, c)
+    weigh(space, classes, c)
 
 
 @njit
@@ -133,5 +134,5 @@ def join(space: Space, rows: Rows, classes: Classes, c: int, other: int) -> None
         link(classes, c, r)
         enter(space, rows, classes, c, r)
         r = following
-    classes.loss[c] = box_loss(space, classes.box, classes.words, c)
+    weigh(space, classes, c)
     give_back(classes, other)

@@ -17,16 +17,17 @@ from polyveil.methods.search.space import (
     WORD,
     Bits,
     Codes,
+    Counts,
     Rows,
     Space,
     box_loss,
     clear_box,
     copy_box,
-    count_row,
     index,
     widen,
     width,
 )
+from polyveil.methods.search.tally import count_row, workload
 from polyveil.policy.hierarchy import FloatArray, IntArray
 
 CLASS, AFTER, BEFORE = range(3)
@@ -43,8 +44,9 @@ class Classes(NamedTuple):
     head: IntArray  # the first member
     box: Codes
     words: Bits
-    hist: IntArray
+    hist: Counts
     loss: FloatArray
+    work: FloatArray  # earth mover's distances times size
     spare: IntArray
 
 
@@ -57,8 +59,9 @@ def empty_classes(space: Space, rows: int, slots: int) -> Classes:
         np.full(slots, -1, dtype=np.int64),
         np.empty((slots, 2 * len(space.shape)), dtype=np.int32),
         np.empty((slots, space.words), dtype=np.uint64),
-        np.zeros((slots, space.width), dtype=np.int64),
+        np.zeros((slots, space.length), dtype=np.int32),
         np.zeros(slots, dtype=np.float64),
+        np.zeros((slots, len(space.limits)), dtype=np.float64),
         np.zeros(slots + STACK, dtype=np.int64),
     )
 
@@ -79,7 +82,7 @@ def classes_of(space: Space, rows: Rows, labels: Codes, slots: int) -> Classes:
     classes.spare[USED] = used
     for c in range(used):
         if classes.size[c] > 0:
-            classes.loss[c] = box_loss(space, classes.box, classes.words, c)
+            weigh(space, classes, c)
         else:
             give_back(classes, c)
     return classes
@@ -98,7 +101,7 @@ def new_slot(space: Space, classes: Classes) -> int:
     else:
         return -1
     clear_box(space, classes.box, classes.words, c)
-    for v in range(space.width):
+    for v in range(space.length):
         classes.hist[c, v] = 0
     return c
 
@@ -143,6 +146,13 @@ def enter(space: Space, rows: Rows, classes: Classes, c: int, r: int) -> None:
     classes.size[c] += 1
     widen(space, rows.codes, r, classes.box, classes.words, c)
     count_row(space, classes.hist, c, rows.tuple_of[r], 1)
+
+
+@njit
+def weigh(space: Space, classes: Classes, c: int) -> None:
+    """Find the loss and the distances of c anew from its box and histogram."""
+    classes.loss[c] = box_loss(space, classes.box, classes.words, c)
+    workload(space, classes.hist, c, classes.size[c], classes.work)
 
 
 @njit

@@ -2,7 +2,8 @@
 
 The halves start as the two sides of a cut. While one breaks a model, the row whose change of sides helps the most (by
 the pressure of `extract`) changes sides, for each sensitive tuple those nearest to the cut first. So a class whose
-sensitive values depend on the attribute is divided as unevenly as the models allow, and no more.
+sensitive values depend on the attribute is divided as unevenly as the models allow, and no more. Where that fails, each
+half gets a share of every sensitive tuple's rows, as near to the cut as the models allow (`blend`).
 """
 
 from __future__ import annotations
@@ -25,37 +26,48 @@ from polyveil.methods.search.space import (
     box_loss,
     cell_loss,
     clear_box,
-    count_row,
     index,
-    keeps,
     widen,
     width,
 )
+from polyveil.methods.search.tally import count_row, distances, keeps
 from polyveil.policy.hierarchy import FloatArray, IntArray
 
+MANY_ROWS = 100
+"""Divisions of fewer rows use all the closeness that is left."""
+BLENDS = 7
+"""Steps of the search between a cut and equal shares."""
 ROW_BITS, CODE_BITS, TUPLE_BITS = 23, 18, 22
 """How a sort key is made up; attributes and classes beyond are not divided."""
 
 
 @njit
-def divide_rows(space: Space, rows: Rows, members: Codes, tries: int, jitter: float, labels: Codes) -> int:
+def divide_rows(
+    space: Space, rows: Rows, members: Codes, tries: int, jitter: float, haste: float, labels: Codes
+) -> int:
     """Divide rows that hold together again and again, as long as loss falls; permutes `members`, returns the classes.
 
-    `labels[i]` is the class of `members[i]`. Each division is the best of some tries at random cuts.
+    `labels[i]` is the class of `members[i]`. Each division is the best of some tries at random cuts. Where
+    there are many rows it uses no more than `haste` (0 to 1) of the closeness left, so that its halves can be divided
+    too, and need not lower the loss by itself.
     """
     n = len(members)
     begin, end = np.empty(n + 2, dtype=np.int64), np.empty(n + 2, dtype=np.int64)
     attributes = len(space.shape)
     box, words = np.empty((1, 2 * attributes), dtype=np.int32), np.empty((1, space.words), dtype=np.uint64)
     trial, best_trial = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
+    limits = space.limits.copy()
     begin[0], end[0] = 0, n
     waiting, classes = 1, 0
     while waiting > 0:
         waiting -= 1
         first, last = begin[waiting], end[waiting]
         part = members[first:last]
-        best, cut_at = len(part) * stretch_loss(space, rows, part, box, words) - 1e-9, 0
-        if best > 0.0 and len(part) >= 2 * space.least:
+        best, cut_at = len(part) * stretch_loss(space, rows, part, box, words), 0
+        best += 1e-9 if len(part) >= MANY_ROWS else -1e-9
+        if best > 1e-8 and len(part) >= 2 * space.least:
+            if len(part) >= MANY_ROWS:
+                tighten(space, rows, part, limits, haste)
             for _ in range(tries):
                 stretch_loss(space, rows, part, box, words)
                 a = random_wide(space, box, words, jitter)
@@ -68,6 +80,7 @@ def divide_rows(space: Space, rows: Rows, members: Codes, tries: int, jitter: fl
                     if cost < best:
                         best, cut_at = cost, left
                         best_trial[: len(part)] = half
+            space.limits[:] = limits
         if cut_at > 0:
             part[:] = best_trial[: len(part)]
             begin[waiting], end[waiting] = first, first + cut_at
@@ -77,6 +90,19 @@ def divide_rows(space: Space, rows: Rows, members: Codes, tries: int, jitter: fl
             labels[first:last] = classes
             classes += 1
     return classes
+
+
+@njit
+def tighten(space: Space, rows: Rows, members: Codes, limits: FloatArray, haste: float) -> None:
+    """Lower the limits of closeness to what some rows have, plus a part of what is left up to the limits asked for."""
+    if len(limits) == 0:
+        return
+    hist = np.zeros((1, space.length), dtype=np.int32)
+    for i in range(len(members)):
+        count_row(space, hist, 0, rows.tuple_of[members[i]], 1)
+    distances(space, hist, 0, len(members))
+    for j in range(len(limits)):
+        space.limits[j] = space.spent[j] + haste * (limits[j] - space.spent[j])
 
 
 @njit
@@ -148,7 +174,9 @@ def divide_once(space: Space, rows: Rows, members: Codes, a: int, low: int, high
             found += 1
         left[found - 1] += (key[i] >> ROW_BITS) & ((1 << CODE_BITS) - 1) <= last_code
     begin[found] = n
-    if not mend(space, tuples[:found], begin[: found + 1], left):
+    cut_left = left[:found].copy()
+    begin, tuples = begin[: found + 1], tuples[:found]
+    if not (mend(space, tuples, begin, left) or blend(space, tuples, begin, cut_left, left)):
         return 0
     old = members.copy()
     low_end, high_end = 0, left[:found].sum()
@@ -172,7 +200,7 @@ def mend(space: Space, tuples: IntArray, begin: IntArray, left: IntArray) -> boo
     on_right = begin[found] - on_left
     if on_left == 0 or on_right == 0:
         return False
-    hist = np.zeros((2, space.width), dtype=np.int64)
+    hist = np.zeros((2, space.length), dtype=np.int32)
     left_push, right_push = np.zeros(space.width), np.zeros(space.width)
     for x in range(found):
         count_row(space, hist, 0, tuples[x], left[x])
@@ -201,6 +229,45 @@ def mend(space: Space, tuples: IntArray, begin: IntArray, left: IntArray) -> boo
         count_row(space, hist, 0, tuples[chosen], by)
         count_row(space, hist, 1, tuples[chosen], -by)
     return False
+
+
+@njit
+def blend(space: Space, tuples: IntArray, begin: IntArray, cut_left: IntArray, left: IntArray) -> bool:
+    """Of each tuple, between the rows left of the cut and the same share of all: as near the cut as both sides hold.
+
+    With the same share of every tuple both sides are as close as the whole, but for rounding; False where that fails.
+    """
+    share = cut_left.sum() / begin[len(tuples)]
+    near, far, step = 0.0, 2.0, 1.0
+    kept = left.copy()
+    for _ in range(BLENDS):
+        owed = 0.0
+        for x in range(len(tuples)):
+            owed += cut_left[x] + step * (share * (begin[x + 1] - begin[x]) - cut_left[x])
+            left[x] = min(max(int(np.floor(owed + 0.5)), 0), begin[x + 1] - begin[x])
+            owed -= left[x]
+        if sides_hold(space, tuples, begin, left):
+            far = step
+            kept[:] = left
+        elif step == 1.0:
+            return False
+        else:
+            near = step
+        step = (near + far) / 2.0
+    left[:] = kept
+    return True
+
+
+@njit
+def sides_hold(space: Space, tuples: IntArray, begin: IntArray, left: IntArray) -> bool:
+    """Whether both sides hold with so many rows of each tuple on the left."""
+    hist = np.zeros((2, space.length), dtype=np.int32)
+    on_left = 0
+    for x in range(len(tuples)):
+        on_left += left[x]
+        count_row(space, hist, 0, tuples[x], left[x])
+        count_row(space, hist, 1, tuples[x], begin[x + 1] - begin[x] - left[x])
+    return keeps(space, hist, 0, on_left) and keeps(space, hist, 1, begin[len(tuples)] - on_left)
 
 
 @njit

@@ -13,7 +13,8 @@ import numpy as np
 from polyveil.methods.compiled import njit
 from polyveil.methods.judge import JudgeSpec
 from polyveil.methods.judge_spec import HELLINGER, KL
-from polyveil.methods.search.space import Codes, Rows, Space, count_row, distances, keeps
+from polyveil.methods.search.space import Codes, Counts, Rows, Space
+from polyveil.methods.search.tally import count_row, distances, keeps
 from polyveil.methods.search.tree import Tree, grow_tree
 from polyveil.policy.hierarchy import FloatArray, IntArray
 
@@ -22,7 +23,7 @@ NEAR = 0.8
 
 
 @njit
-def pressure(space: Space, hist: IntArray, i: int, n: int, push: FloatArray) -> float:
+def pressure(space: Space, hist: Counts, i: int, n: int, push: FloatArray) -> float:
     """How hard each value pushes on what histogram i breaks, into `push`; returns the mean push of the class's rows."""
     push[:] = 0.0
     if len(space.limits) > 0:
@@ -32,7 +33,7 @@ def pressure(space: Space, hist: IntArray, i: int, n: int, push: FloatArray) -> 
             push[v] += 1.0 + hist[i, v] / n - space.caps[v]
     for v in range(space.joint, space.width):  # combinations: more than their share push up, less push down
         push[v] += 0.1 * np.sign(hist[i, v] / n - space.shares[v])
-    push_of_more(space.more, hist, i, n, push)
+    push_of_more(space.more, hist, i, space.width, n, push)
     mean = 0.0
     for v in range(space.width):
         mean += push[v] * hist[i, v]
@@ -40,14 +41,14 @@ def pressure(space: Space, hist: IntArray, i: int, n: int, push: FloatArray) -> 
 
 
 @njit
-def push_of_closeness(space: Space, hist: IntArray, i: int, n: int, push: FloatArray) -> None:
+def push_of_closeness(space: Space, hist: Counts, i: int, n: int, push: FloatArray) -> None:
     """The slope of the earth mover's distances: a value pushes by the weight of the ranges with too much in them."""
     distances(space, hist, i, n)
-    upto, ranges = space.upto, space.ranges
+    ranges = space.ranges
     for r in range(len(ranges)):
         j = ranges[r, 2]
         beyond = space.spent[j] - NEAR * space.limits[j]
-        over = upto[ranges[r, 1]] - upto[ranges[r, 0]] - space.terms[r, 1] * n
+        over = hist[i, space.width + r] - space.terms[r, 1] * n
         if beyond > 0.0 and abs(over) > 1e-9:
             step = beyond * space.terms[r, 0] * np.sign(over)
             push[ranges[r, 0]] += step
@@ -58,13 +59,14 @@ def push_of_closeness(space: Space, hist: IntArray, i: int, n: int, push: FloatA
 
 
 @njit
-def push_of_more(more: JudgeSpec | None, hist: IntArray, i: int, n: int, push: FloatArray) -> None:
+def push_of_more(more: JudgeSpec | None, hist: Counts, i: int, width: int, n: int, push: FloatArray) -> None:
     """The push on constraints other than closeness and caps."""
     if more is None:
         return
-    push_of_floors(more, hist[i], n, push)
-    push_of_divergences(more, hist[i], n, push)
-    push_of_diversity(more, hist[i], push)
+    counts = hist[i, :width].astype(np.int64)
+    push_of_floors(more, counts, n, push)
+    push_of_divergences(more, counts, n, push)
+    push_of_diversity(more, counts, push)
 
 
 @njit
@@ -115,7 +117,7 @@ def take_out(space: Space, tuple_of: Codes, pool: Codes, floor: int, spare: Code
     kept[:n] = 1
     if space.width == 0:
         return n if n >= floor else 0
-    hist = np.zeros((1, space.width), dtype=np.int64)
+    hist = np.zeros((1, space.length), dtype=np.int32)
     tuples = np.empty(min(n, len(spare)), dtype=np.int64)
     first = np.empty(len(tuples), dtype=np.int64)
     left = np.zeros(len(tuples), dtype=np.int64)

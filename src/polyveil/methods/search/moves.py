@@ -25,14 +25,13 @@ from polyveil.methods.search.space import (
     Space,
     cell_loss,
     copy_box,
-    count_row,
     has_value,
     index,
-    keeps,
     loss_with,
     set_size,
     widen,
 )
+from polyveil.methods.search.tally import count_row, keeps, keeps_exchanged, workload
 from polyveil.methods.search.tree import random_order
 from polyveil.policy.hierarchy import FloatArray, IntArray
 
@@ -42,6 +41,8 @@ EXCHANGES = 6
 """Members tried for an exchange where a move alone would break a model."""
 CHEAPEST = 50
 """Classes tried for a row, the cheapest first."""
+LOOKS = 64
+"""Random rows looked at for one with loss."""
 TRIED_CHANGES = 64
 """Attempts between two changes of the temperature."""
 
@@ -106,8 +107,8 @@ def anneal(
     for attempt in range(attempts):
         if attempt % TRIED_CHANGES == 0:
             temperature *= cooling
-        r = np.random.randint(n)  # noqa: NPY002
-        if classes.loss[classes.member[r, CLASS]] <= 0.0:
+        r = row_with_loss(classes)
+        if r < 0:
             continue
         allowed = -temperature * np.log(1.0 - np.random.random())  # noqa: NPY002
         k = np.random.randint(orders.rows.shape[0])  # noqa: NPY002
@@ -122,6 +123,16 @@ def anneal(
                 if c != classes.member[r, CLASS]:
                     gained += try_move(space, rows, classes, scratch, r, c, allowed, True)
     return gained
+
+
+@njit
+def row_with_loss(classes: Classes) -> int:
+    """A random row of a class with loss (-1: none found soon)."""
+    for _ in range(LOOKS):
+        r = np.random.randint(len(classes.member))  # noqa: NPY002
+        if classes.loss[classes.member[r, CLASS]] > 0.0:
+            return r
+    return -1
 
 
 @njit
@@ -237,8 +248,11 @@ def try_move(
     copy_box(space, scratch.box, scratch.words, 0, classes.box, classes.words, own)
     widen(space, rows.codes, r, classes.box, classes.words, c)
     classes.loss[own], classes.loss[c] = loss, widened
+    workload(space, classes.hist, c, classes.size[c], classes.work)
     if classes.size[own] == 0:
         give_back(classes, own)
+    else:
+        workload(space, classes.hist, own, classes.size[own], classes.work)
     return -rise
 
 
@@ -314,6 +328,9 @@ def try_exchange(
     classes.loss[one], classes.loss[two] = loss, other_loss
     swap_counts(space, classes, one, rows.tuple_of[r], rows.tuple_of[other])
     swap_counts(space, classes, two, rows.tuple_of[other], rows.tuple_of[r])
+    if rows.tuple_of[r] != rows.tuple_of[other]:
+        workload(space, classes.hist, one, classes.size[one], classes.work)
+        workload(space, classes.hist, two, classes.size[two], classes.work)
     unlink(classes, r)
     unlink(classes, other)
     link(classes, two, r)
@@ -335,16 +352,10 @@ def can_exchange(space: Space, rows: Rows, classes: Classes, r: int, other: int)
     if gone == come:
         return True
     one, two = index(classes.member[r, CLASS]), index(classes.member[other, CLASS])
-    return exchanged_holds(space, classes, one, gone, come) and exchanged_holds(space, classes, two, come, gone)
-
-
-@njit
-def exchanged_holds(space: Space, classes: Classes, c: int, gone: int, come: int) -> bool:
-    """Whether c would hold with one row of a tuple in place of one of another."""
-    swap_counts(space, classes, c, gone, come)
-    found = keeps(space, classes.hist, c, classes.size[c])
-    swap_counts(space, classes, c, come, gone)
-    return found
+    hist, work = classes.hist, classes.work
+    if not keeps_exchanged(space, hist, one, classes.size[one], work, gone, come):
+        return False
+    return keeps_exchanged(space, hist, two, classes.size[two], work, come, gone)
 
 
 @njit

@@ -38,6 +38,7 @@ DIVIDED = 0.2
 """The share of pools that are divided top-down instead of sifted bottom-up."""
 TRIES = 3
 JITTER = 0.5
+HASTE = 0.25
 
 
 @njit
@@ -72,7 +73,7 @@ def rebuild(
         order = np.arange(len(pool)).astype(np.int32)
         if large or np.random.random() < DIVIDED:  # noqa: NPY002
             listed = np.empty(len(pool), dtype=np.int32)
-            found = divide_rows(space, local, order, TRIES, JITTER, listed)
+            found = divide_rows(space, local, order, TRIES, JITTER, HASTE, listed)
             labels[order] = listed
         else:
             floor = floors[np.random.randint(len(floors))]  # noqa: NPY002
@@ -216,7 +217,9 @@ def replace(space: Space, classes: Classes, chosen: IntArray, pool: Codes, fresh
             slot[c] = s
             classes.size[s], classes.loss[s] = fresh.size[c], fresh.loss[c]
             copy_box(space, fresh.box, fresh.words, c, classes.box, classes.words, s)
-            for v in range(space.width):
+            for j in range(len(space.limits)):
+                classes.work[s, j] = fresh.work[c, j]
+            for v in range(space.length):
                 classes.hist[s, v] = fresh.hist[c, v]
     for i in range(len(pool)):
         link(classes, slot[fresh.member[i, CLASS]], index(pool[i]))

@@ -21,9 +21,11 @@ from polyveil.policy.hierarchy import FloatArray, IntArray
 
 Effort = Literal["fast", "balanced", "thorough"]
 
-HOT, COOLED = 0.7, 0.02
-"""The first temperature as a share of the mean loss of rows with loss, at which rows change classes freely but not
-blindly, and the last as a share of the first."""
+COOLED = 0.02
+"""The last temperature as a share of the first."""
+FEW_MOVES, MOST_MOVES, ALL_MOVES = 3.0, 30.0, 1_000_000
+"""Moves per row of a fast search: as many as make a million in all, within bounds - what takes seconds on a small table
+takes minutes on a large one."""
 SETTLE = Round(moves_per_row=2.0, rebuilds_per_class=0.5, passes=2)
 """A round that only ever lowers the loss."""
 
@@ -33,18 +35,30 @@ Tell = Callable[[float, float], None]
 
 @dataclass(frozen=True)
 class Schedule:
-    """Rounds that cool down, each doing `work`, between rounds that settle."""
+    """Rounds that cool down, each doing `work`, before rounds that settle.
 
+    `hot` is the first temperature as a share of the mean loss of rows with loss, at which rows change classes freely
+    but not blindly; a short search has no time to cool down from there.
+    """
+
+    hot: float
     hot_rounds: int
     work: Round
     settle_rounds: int
 
 
 SCHEDULES: dict[Effort, Schedule] = {
-    "fast": Schedule(0, SETTLE, 2),
-    "balanced": Schedule(12, Round(moves_per_row=30.0, rebuilds_per_class=2.5), 3),
-    "thorough": Schedule(40, Round(moves_per_row=80.0, rebuilds_per_class=5.0), 6),
+    "balanced": Schedule(0.7, 12, Round(moves_per_row=30.0, rebuilds_per_class=2.5), 3),
+    "thorough": Schedule(0.7, 40, Round(moves_per_row=80.0, rebuilds_per_class=5.0), 6),
 }
+
+
+def schedule_of(effort: Effort, rows: int) -> Schedule:
+    """The rounds of an effort."""
+    if effort != "fast":
+        return SCHEDULES[effort]
+    moves = min(max(ALL_MOVES / max(rows, 1), FEW_MOVES), MOST_MOVES)
+    return Schedule(0.1, 2, Round(moves_per_row=moves / 2, rebuilds_per_class=0.5), 2)
 
 
 def search(
@@ -69,8 +83,8 @@ def search(
     by_row = losses(space, rows, labels)
     best, least = labels, float(by_row.sum())
     tell(0.0, least / n)
-    hot = HOT * float(by_row[by_row > 0].mean()) if heat and least > 0.0 else 0.0
-    for done, plan in rounds(effort, began, hot):
+    mean = float(by_row[by_row > 0].mean()) if heat and least > 0.0 else 0.0
+    for done, plan in rounds(effort, began, mean, n):
         labels, loss = improve(space, rows, labels, plan, floors, rng, deadline)
         if loss < least:
             best, least = labels, loss
@@ -87,12 +101,13 @@ def deadline_of(effort: Effort | float, began: float) -> float:
     return began + effort if isinstance(effort, (int, float)) else math.inf
 
 
-def rounds(effort: Effort | float, began: float, hot: float) -> Iterator[tuple[float, Round]]:
-    """The rounds to do, each with the share of the work done after it."""
+def rounds(effort: Effort | float, began: float, mean: float, rows: int) -> Iterator[tuple[float, Round]]:
+    """The rounds to do, each with the share of the work done after it; `mean` is the mean loss of rows with loss."""
     if isinstance(effort, (int, float)):
-        yield from timed_rounds(effort, began, hot)
+        yield from timed_rounds(effort, began, SCHEDULES["balanced"].hot * mean)
         return
-    schedule = SCHEDULES[effort]
+    schedule = schedule_of(effort, rows)
+    hot = schedule.hot * mean
     total = schedule.hot_rounds + schedule.settle_rounds
     steps = hot * COOLED ** (np.arange(schedule.hot_rounds + 1) / max(schedule.hot_rounds, 1))
     for i in range(schedule.hot_rounds):

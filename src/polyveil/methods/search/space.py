@@ -9,6 +9,7 @@ the attribute's weight; with all weights 1 the cost of a box is the information 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy.typing as npt
 
 from polyveil.methods.boxes import ORDERED, SET, TREE, code_matrix, kind_of
 from polyveil.methods.compiled import njit
-from polyveil.methods.judge import JudgeSpec, holds, sensitive_matrix
+from polyveil.methods.judge import JudgeSpec, sensitive_matrix
 from polyveil.methods.search.coarse import coarsen
 from polyveil.policy.hierarchy import FloatArray, IntArray
 from polyveil.table.coded import CodedTable, QuasiColumn, distinct
@@ -24,11 +25,28 @@ from polyveil.table.domain import OrderedDomain
 
 Codes = npt.NDArray[np.int32]
 Bits = npt.NDArray[np.uint64]
+Counts = npt.NDArray[np.int32]
+SAMPLED = 4096
+"""Pairs of rows looked at to say which quasi-identifiers cost the most."""
 
 KIND, SIZE, NULL, POSITION, WORD, WORDS, GAP = range(7)
 """Columns of `Space.shape`: kind of attribute, codes, code of "missing"; where positions, words and gaps begin."""
 
-__all__ = ["GAP", "KIND", "NULL", "ORDERED", "SET", "SIZE", "TREE", "Bits", "Codes", "Rows", "Space", "make_space"]
+__all__ = [
+    "GAP",
+    "KIND",
+    "NULL",
+    "ORDERED",
+    "SET",
+    "SIZE",
+    "TREE",
+    "Bits",
+    "Codes",
+    "Counts",
+    "Rows",
+    "Space",
+    "make_space",
+]
 
 
 class Rows(NamedTuple):
@@ -47,19 +65,22 @@ class Space(NamedTuple):
     ranges: IntArray  # closeness: range x (start, stop, constraint)
     terms: FloatArray  # closeness: range x (weight, share in the whole table)
     limits: FloatArray  # closeness: one per constraint
+    covers: IntArray  # value v is in the ranges counted at covers[covers[v]], ..., covers[covers[v + 1] - 1]
     caps: FloatArray  # greatest share per value, or none
     more: JudgeSpec | None  # all constraints, where there are others than size, closeness and caps
-    upto: IntArray  # room for running totals of a histogram
     shares: FloatArray  # share of every value in the whole table
     spent: FloatArray  # room for one distance per closeness constraint
     words: int
-    width: int  # length of a histogram; 0 where only the size of a class is judged
+    width: int  # values in a histogram, the ranges counted behind them; 0 where only the size of a class is judged
+    length: int  # of a histogram: values and ranges
+    nested: int  # 1 where the ranges around every value lie within each other
     least: int  # no class has fewer rows
     joint: int  # where in a histogram the combinations judged together begin
 
 
 def make_space(table: CodedTable, judge: JudgeSpec) -> tuple[Space, Rows]:
     """The space of a table under a judge, and its rows."""
+    table = telling_first(table)
     places = sensitive_matrix(table)
     if not _asks_more(judge):
         judge, bin_of = coarsen(judge)
@@ -69,6 +90,7 @@ def make_space(table: CodedTable, judge: JudgeSpec) -> tuple[Space, Rows]:
     shares = np.bincount(places.ravel(), minlength=judge.width) / max(table.rows, 1)
     tuples = distinct([places[:, a].astype(np.int64) for a in judged], [judge.width] * len(judged), table.rows)
     shape, cost = _shapes(table)
+    covers, nested = _covers(judge)
     owner = np.repeat(np.arange(len(judge.close_limit)), np.diff(judge.range_begin))
     space = Space(
         shape=shape,
@@ -77,13 +99,15 @@ def make_space(table: CodedTable, judge: JudgeSpec) -> tuple[Space, Rows]:
         ranges=np.stack([judge.range_start, judge.range_stop, owner], axis=1).astype(np.int64),
         terms=np.stack([judge.range_weight, judge.range_share], axis=1),
         limits=judge.close_limit,
+        covers=covers,
         caps=judge.cap if judge.has_caps else np.zeros(0),
         more=judge if _asks_more(judge) else None,
-        upto=np.zeros(judge.width + 1, dtype=np.int64),
         shares=shares,
         spent=np.zeros(len(judge.close_limit)),
         words=max(int(shape[:, WORDS].sum()), 1),
         width=judge.width if judged else 0,
+        length=judge.width + len(owner) if judged else 0,
+        nested=nested,
         least=max(judge.min_size, 1),
         joint=int(judge.offset[alone]),
     )
@@ -105,6 +129,39 @@ def _is_judged(judge: JudgeSpec, attribute: int) -> bool:
         return True
     by_number = (judge.distinct_attribute, judge.entropy_attribute, judge.recursive_attribute)
     return any((found == attribute).any() for found in (*by_number, judge.divergence_attribute))
+
+
+def _covers(judge: JudgeSpec) -> tuple[IntArray, int]:
+    """Where the ranges around each value are counted, the narrowest first, and whether they lie within each other."""
+    length = judge.range_stop - judge.range_start
+    ranges = np.repeat(np.arange(len(length)), length)
+    values = np.arange(len(ranges)) - np.repeat(np.cumsum(length) - length, length) + judge.range_start[ranges]
+    order = np.lexsort((length[ranges], values))
+    values, ranges = values[order], ranges[order]
+    begin = np.searchsorted(values, np.arange(judge.width + 1)) + judge.width + 1
+    same = values[1:] == values[:-1]
+    inner, outer = ranges[:-1][same], ranges[1:][same]
+    within = (judge.range_start[inner] >= judge.range_start[outer]) & (
+        judge.range_stop[inner] <= judge.range_stop[outer]
+    )
+    return np.concatenate([begin, ranges + judge.width]).astype(np.int64), int(within.all())
+
+
+def telling_first(table: CodedTable) -> CodedTable:
+    """The same table, those quasi-identifiers first that cost the most over two rows: sums over them stop soonest."""
+    rng = np.random.default_rng(0)
+    one, two = (rng.integers(0, max(table.rows, 1), min(table.rows, SAMPLED)) for _ in range(2))
+    mean = [_mean_cost(column, column.codes[one], column.codes[two]) for column in table.quasi]
+    order = np.argsort(-np.array(mean), kind="stable")
+    return replace(table, quasi=tuple(table.quasi[a] for a in order))
+
+
+def _mean_cost(column: QuasiColumn, one: IntArray, two: IntArray) -> float:
+    if len(one) == 0:
+        return 0.0
+    if kind_of(column) == SET:
+        return column.weight * float((one != two).mean()) / max(column.domain.size - 1, 1)
+    return column.weight * float(column.domain.loss(np.minimum(one, two), np.maximum(one, two)).mean())
 
 
 def _asks_more(judge: JudgeSpec) -> bool:
@@ -167,50 +224,6 @@ def cell_loss(space: Space, a: int, low: int, high: int) -> float:
         level += 1
     begin = space.shape[a, GAP + level]
     return max(space.cost[begin + low], space.cost[begin + high - (1 << level)])
-
-
-@njit
-def keeps(space: Space, hist: IntArray, i: int, n: int) -> bool:
-    """Whether a class of n rows with histogram i holds."""
-    if n < space.least:
-        return False
-    if space.width == 0:
-        return True
-    for v in range(len(space.caps)):
-        if hist[i, v] > space.caps[v] * n:
-            return False
-    if len(space.limits) > 0:
-        distances(space, hist, i, n)
-        for j in range(len(space.limits)):
-            if space.spent[j] > space.limits[j]:
-                return False
-    return keeps_more(space.more, hist, i, n)
-
-
-@njit
-def distances(space: Space, hist: IntArray, i: int, n: int) -> None:
-    """The running totals of histogram i and its earth mover's distances, into the space's room for them.
-
-    Added up in the judge's order and form, so that both agree to the last digit.
-    """
-    total = 0
-    for v in range(space.width):
-        total += hist[i, v]
-        space.upto[v + 1] = total
-    space.spent[:] = 0.0
-    for r in range(len(space.ranges)):
-        inside = space.upto[space.ranges[r, 1]] - space.upto[space.ranges[r, 0]]
-        space.spent[space.ranges[r, 2]] += space.terms[r, 0] * abs(inside - space.terms[r, 1] * n)
-    for j in range(len(space.limits)):
-        space.spent[j] /= n
-
-
-@njit
-def keeps_more(more: JudgeSpec | None, hist: IntArray, i: int, n: int) -> bool:
-    """The constraints other than size, closeness and caps."""
-    if more is None:
-        return True
-    return holds(more, hist[i], n)
 
 
 @njit
@@ -320,10 +333,3 @@ def loss_joined(space: Space, box: Codes, words: Bits, b: int, other: int) -> fl
             low = min(box[b, a], box[other, a])
             total += cell_loss(space, a, low, max(box[b, attributes + a], box[other, attributes + a]))
     return total
-
-
-@njit
-def count_row(space: Space, hist: IntArray, i: int, sensitive_tuple: int, by: int) -> None:
-    """Count a sensitive tuple `by` times more in histogram i."""
-    for s in range(space.places.shape[1]):
-        hist[i, space.places[sensitive_tuple, s]] += by

@@ -11,7 +11,7 @@ from polyveil.methods.search.absorb import absorb_all, merge_rest
 from polyveil.methods.search.classes import CLASS, classes_of, total_loss
 from polyveil.methods.search.divide import divide_rows
 from polyveil.methods.search.extract import sift_rows
-from polyveil.methods.search.rebuild import JITTER, TRIES
+from polyveil.methods.search.rebuild import HASTE, JITTER, TRIES
 from polyveil.methods.search.rounds import Round, improve, set_seed
 from polyveil.methods.search.space import Codes, Rows, Space
 from polyveil.policy.hierarchy import IntArray
@@ -64,12 +64,12 @@ def best_start(space: Space, rows: Rows, rng: np.random.Generator, deadline: flo
     return best
 
 
-def divided(space: Space, rows: Rows, rng: np.random.Generator) -> tuple[Codes, float]:
+def divided(space: Space, rows: Rows, rng: np.random.Generator, haste: float = HASTE) -> tuple[Codes, float]:
     """The whole table divided top-down: better where sensitive values depend so much on the others that nothing holds
     near the leaves."""
     set_seed(int(rng.integers(2**31 - 1)))
     members, labels = np.arange(len(rows.tuple_of), dtype=np.int32), np.empty(len(rows.tuple_of), dtype=np.int32)
-    found = divide_rows(space, rows, members, TRIES, JITTER, labels)
+    found = divide_rows(space, rows, members, TRIES, JITTER, haste, labels)
     by_row = np.empty_like(labels)
     by_row[members] = labels
     return by_row, total_loss(classes_of(space, rows, by_row, found))
