@@ -1,0 +1,96 @@
+"""What every experiment shares: its command line, and the page it writes.
+
+    python experiments/wang2018.py [--data FOLDER] [--out FOLDER] [--quick]
+
+A page is made of tables and plots from the run, and ends with what was concluded from it: the text beside the script
+(`wang2018.md`). Figures in that text are names in braces, filled in from the run, so that none is typed by hand.
+`--quick` runs a few small cells, on a stand-in made from the built-in census where the real tables are absent.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from stand_in import write_stand_in
+from svg_plot import Panel, plot
+
+ROOT = Path(__file__).parents[1]
+HERE = Path(__file__).parent
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command line asks for; `data` holds the real tables, or with `quick` perhaps their stand-ins."""
+
+    data: Path
+    out: Path
+    quick: bool
+
+
+def run(about: str | None, experiment: Callable[[Asked], Page]) -> None:
+    """Parse the command line, run one experiment and write its page."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    usual = Path(os.environ.get("POLYVEIL_DATA", ROOT.parent / "shared" / "data"))
+    parser.add_argument("--data", type=Path, default=usual, help="the folder of real tables")
+    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "experiments", help="where the page goes")
+    parser.add_argument("--quick", action="store_true", help="a few small cells; for --out elsewhere")
+    given = parser.parse_args()
+    if given.quick and given.out == parser.get_default("out"):
+        parser.error("--quick would overwrite the page of the full run: name another folder with --out.")
+    if not given.data.is_dir() and not given.quick:
+        parser.error("the real tables are not here: name their folder with --data, or try --quick.")
+    with tempfile.TemporaryDirectory() as folder:
+        data = given.data if given.data.is_dir() else write_stand_in(Path(folder))
+        # The tables of the benchmarks are read from the folder that this names.
+        os.environ["POLYVEIL_DATA"] = str(data)
+        began = time.process_time()
+        page = experiment(Asked(data, given.out, given.quick))
+        page.write(time.process_time() - began)
+
+
+class Page:
+    """A page in the making: parts in order, and the facts that its last words quote."""
+
+    def __init__(self, asked: Asked, key: str, title: str) -> None:
+        self.asked, self.key = asked, key
+        self.facts: dict[str, str] = {}
+        self._parts = [f"# {title}\n"]
+        asked.out.mkdir(parents=True, exist_ok=True)
+
+    def text(self, *paragraphs: str) -> None:
+        self._parts += [f"{paragraph}\n" for paragraph in paragraphs]
+
+    def heading(self, words: str) -> None:
+        self._parts.append(f"## {words}\n")
+
+    def table(self, headers: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> None:
+        """A table; the first `left` columns hold words, the others numbers."""
+        rule = [":--" if i < left else "--:" for i in range(len(headers))]
+        lines = [headers, rule, *rows]
+        self._parts.append("\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines) + "\n")
+
+    def plot(self, name: str, title: str, panels: Sequence[Panel], columns: int = 2) -> None:
+        """Draw panels into `<paper>-<name>.svg` and show them here."""
+        file = f"{self.key}-{name}.svg"
+        (self.asked.out / file).write_text(plot(title, panels, columns) + "\n", encoding="utf-8")
+        self._parts.append(f"![{title}]({file})\n\n*{title}*\n")
+
+    def write(self, seconds: float) -> None:
+        """Write the page, its last words from the text beside the script."""
+        verdict = (HERE / f"{self.key}.md").read_text(encoding="utf-8").format_map(self.facts)
+        made = f"Made by `experiments/{self.key}.py` in {seconds:.0f} seconds of processor time.\n"
+        page = self.asked.out / f"{self.key}.md"
+        page.write_text("\n".join([*self._parts, verdict, made]), encoding="utf-8")
+        say(f"{page}: {seconds:.0f} s of processor time")
+
+
+def say(words: str) -> None:
+    """Progress, for whoever waits."""
+    print(words, file=sys.stderr, flush=True)
