@@ -40,3 +40,10 @@ docs: $(VENV)/.installed-dev
 	$(BIN)/python tools/docs/pictures.py
 	$(BIN)/python tools/docs/reference.py
 	$(BIN)/zensical build
+
+# The papers' evaluations with our methods; each writes its page and plots under docs/experiments.
+PAPERS := wang2018 xiao2020 roy2014 bagai2023 han2013
+
+.PHONY: experiments
+experiments: $(VENV)/.installed-dev
+	for paper in $(PAPERS); do $(BIN)/python experiments/$$paper.py || exit 1; done

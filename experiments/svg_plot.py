@@ -157,10 +157,15 @@ def _upright(panel: Panel, values: Sequence[float], height: float) -> tuple[Scal
     start, stop = height - BOTTOM, float(TOP)
     if not panel.log:
         top = panel.top or max(values) * 1.05 or 1.0
-        return Scale(panel.bottom, top, start, stop), [(v, number(v)) for v in ticks(panel.bottom, top, 4)]
+        return Scale(panel.bottom, top, start, stop), [(v, _short(v)) for v in ticks(panel.bottom, top, 4)]
     low, high = math.log10(min(values)), math.log10(panel.top or max(values))
     low, high = math.floor(low + 1e-9), max(math.ceil(high - 1e-9), math.floor(low + 1e-9) + 1)
-    return Scale(low, high, start, stop), [(float(p), number(10.0**p)) for p in range(low, high + 1)]
+    return Scale(low, high, start, stop), [(float(p), _short(10.0**p)) for p in range(low, high + 1)]
+
+
+def _short(value: float) -> str:
+    """A number that fits beside the axis."""
+    return f"{value / 1e6:,g} M" if value >= 1e6 else number(value)
 
 
 def _line(line: Line, series: int, x: Scale, y: Scale, log: bool) -> Markup:
