@@ -78,6 +78,9 @@ def test_sloms_suppresses_no_more_than_plain_msb_and_less_where_that_is_much(
         assert bound <= sliced
         assert sliced < plain or sliced == plain == bound, "equal only where no method could do better"
         less += sliced < plain
+        others = [suppressed(task_of(census, attributes, l), name=name) for name in ("msdcf", "mmdcf")]
+        by_default = suppressed(task_of(census, attributes, l), name="sloms", slices=slices)
+        assert bound <= by_default <= min(plain, *others)
     assert less >= 4
 
 

@@ -40,7 +40,7 @@ BoolArray = npt.NDArray[np.bool_]
 Priority = Literal["mbf", "msdcf", "mmdcf"]
 Ties = Literal["random", "largest-capacity", "rarest-value", "closest-quasi"]
 
-PRIORITIES: dict[str, int] = {"mbf": MBF, "msdcf": MSDCF, "mmdcf": MMDCF}
+PRIORITIES: dict[Priority, int] = {"mbf": MBF, "msdcf": MSDCF, "mmdcf": MMDCF}
 TIES: dict[str, int] = {
     "random": RANDOM,
     "largest-capacity": LARGEST_CAPACITY,
@@ -114,14 +114,15 @@ def bucketize(
     for attempt in range(options.restarts):
         for among in engine.ways():
             found = engine.run(rng, attempt + 1, progress, among)
-            best = found if best is None else min(best, found, key=_loss)
+            best = found if best is None else min(best, found, key=by_loss)
             if best.suppressed == 0:
                 return best
     assert best is not None  # noqa: S101 - restarts is at least 1
     return best
 
 
-def _loss(found: Grouping) -> tuple[int, int, int]:
+def by_loss(found: Grouping) -> tuple[int, int, int]:
+    """The better of two groupings comes first: rows lost, rows suppressed, then the smaller groups."""
     return found.lost, found.suppressed, -found.groups
 
 

@@ -27,7 +27,7 @@ from pydantic import Field, field_validator
 from polyveil.errors import Fault, PolicyError
 from polyveil.methods.base import Method, Partition, Slice, Task
 from polyveil.methods.bucket_demand import Demand, check_demand, demand_of, reachable_rows
-from polyveil.methods.bucket_engine import BoolArray, BucketOptions, Priority, bucketize
+from polyveil.methods.bucket_engine import PRIORITIES, BoolArray, BucketOptions, Grouping, Priority, bucketize, by_loss
 from polyveil.methods.buckets import check_suppressed
 from polyveil.methods.contingency import attribute_distances, clusters_of, natural_slices
 from polyveil.methods.kaca import k_classes
@@ -46,7 +46,10 @@ class SlomsOptions(BucketOptions):
         description="which rows to leave out of a slice: as few as possible, chosen by a linear program before "
         "grouping where that is better, or those that fit nowhere in the end",
     )
-    priority: Priority = Field(default="mmdcf", description="which bucket comes first: mbf, msdcf or mmdcf")
+    priority: Priority | Literal["best"] = Field(
+        default="best",
+        description="which bucket comes first: mbf, msdcf, mmdcf, or for each slice whichever of them suppresses least",
+    )
     levels: bool = Field(default=True, description="go by security level (-mslf) where the policy gives an l per level")
     bins: int = Field(default=10, ge=2, description="categories that numbers are cut into before phi^2 is computed")
 
@@ -83,8 +86,7 @@ class Sloms(Method[SlomsOptions]):
         same_start = deepcopy(task.rng)
         found = group_slices(task, slices, demand, options, task.rng)
         if incomplete_rows(found).any():
-            plain = options.model_copy(update={"leave_out": "last"})
-            whole = bucketize(table, table.sensitive, demand, options.priority, plain, same_start, task.progress)
+            whole = plain_groups(task, demand, options, same_start)
             other = group_slices(task, slices, demand, options, task.rng, formed=whole.of_row)
             found = min(found, other, key=lambda parts: int(incomplete_rows(parts).sum()))
         check_suppressed(int(incomplete_rows(found).sum()), task, self.name)
@@ -111,13 +113,29 @@ def group_slices(
     for i in sorted(range(len(slices)), key=lambda i: _reachable(slices[i], demand)):
         names = tuple(column.name for column in slices[i])
         spare = incomplete_rows(tuple(found.values())) if found else None
-        grouping = bucketize(
-            *(task.table, slices[i], demand.only(names), options.priority, options, rng, task.progress),
-            spare=spare,
-            formed=formed,
-        )
-        found[i] = Slice(names, grouping.of_row)
+        groupings = []
+        for priority in priorities_of(options):
+            asked = (task.table, slices[i], demand.only(names), priority, options, rng, task.progress)
+            groupings.append(bucketize(*asked, spare=spare, formed=formed))
+            if groupings[-1].lost == 0:
+                break
+        found[i] = Slice(names, min(groupings, key=by_loss).of_row)
     return tuple(found[i] for i in range(len(slices)))
+
+
+def plain_groups(task: Task, demand: Demand, options: SlomsOptions, rng: np.random.Generator) -> Grouping:
+    """The groups of MSB over all attributes at once, as its methods make them with the same seed."""
+    plain = options.model_copy(update={"leave_out": "last"})
+    groupings = (
+        bucketize(task.table, task.table.sensitive, demand, priority, plain, deepcopy(rng), task.progress)
+        for priority in priorities_of(options)
+    )
+    return min(groupings, key=by_loss)
+
+
+def priorities_of(options: SlomsOptions) -> tuple[Priority, ...]:
+    """The priorities to try."""
+    return tuple(PRIORITIES) if options.priority == "best" else (options.priority,)
 
 
 def incomplete_rows(slices: tuple[Slice, ...]) -> BoolArray:
