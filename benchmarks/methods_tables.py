@@ -1,6 +1,6 @@
 """The measured tables of docs/methods/index.md: every method on the same tables at the same demands.
 
-    python benchmarks/methods_tables.py [--data FOLDER] [--only adult,others,many] [--write]
+    python benchmarks/methods_tables.py [--data FOLDER] [--only adult,others,many] [--methods "sift;fcm"] [--write]
 
 - adult: the 30,162 complete training rows of Adult, seven quasi-identifiers, sensitive occupation (hierarchical) and
   education-num (ordered), k = 5 and the same t for both. Information loss from 0 to 7, nothing suppressed.
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,11 +68,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, default=DATA)
     parser.add_argument("--only", default="adult,others,many")
+    parser.add_argument(
+        "--methods", default=";".join(METHODS), help="rows of adult and others, separated by semicolons"
+    )
     parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
-    tables = {"adult": on_adult, "others": on_other_tables, "many": with_many_columns}
+    titles = chosen.methods.split(";")
+    tables = {
+        "adult": lambda: on_adult(chosen.data, titles),
+        "others": lambda: on_other_tables(chosen.data, titles),
+        "many": lambda: with_many_columns(chosen.data),
+    }
     for name in chosen.only.split(","):
-        text = tables[name](chosen.data)
+        text = tables[name]()
         print(f"\n{name}\n{text}", flush=True)
         if chosen.write:
             put(name, text, PAGE)
@@ -103,12 +111,12 @@ def adult_columns(folder: Path) -> dict[str, Any]:
     return {**columns, "education-num": {"role": "sensitive", "type": "numeric"}}
 
 
-def on_adult(folder: Path) -> str:
+def on_adult(folder: Path, titles: Sequence[str]) -> str:
     """Loss of every method at every t, and its time at t = 0.2."""
     frame, columns = adult(folder), adult_columns(folder)
     rows = []
-    for title, method in METHODS.items():
-        cells, times = [], {}
+    for title in titles:
+        method, cells, times = METHODS[title], [], {}
         for t in THRESHOLDS:
             privacy = {"k": 5} if t is None else {"k": 5, "t": t}
             release, times[t] = run(frame, {"columns": columns, "privacy": privacy, "method": method})
@@ -132,17 +140,17 @@ def whole(seconds: float) -> str:
     return "below 1" if seconds < 1 else f"{seconds:.0f}"
 
 
-def on_other_tables(folder: Path) -> str:
+def on_other_tables(folder: Path, titles: Sequence[str]) -> str:
     """Loss of every method on three other tables."""
     rows = []
-    chosen = [title for title in METHODS if title != "fcm, refined"]
     tables = {name: other_table(folder, name) for name in OTHER_TABLES}
-    for title in chosen:
+    for title in titles:
         cells = []
-        for frame, columns in tables.values():
+        for name, (frame, columns) in tables.items():
             policy = {"columns": columns, "privacy": {"k": 5, "t": 0.2}, "method": METHODS[title]}
-            release, _ = run(frame, policy)
+            release, seconds = run(frame, policy)
             cells.append("not reached" if release is None else f"{release.loss['information_loss']:.3f}")
+            print(title, name, cells[-1], whole(seconds), flush=True)
         rows.append([f"`{METHODS[title]['name']}`{title.removeprefix(METHODS[title]['name'])}", *cells])
         print(rows[-1], flush=True)
     return markdown(["method", "Census-Income", "Diabetes-130", "Taiwan credit"], best(rows, 4))
