@@ -1,4 +1,4 @@
-"""The same release from a session in this process, from a cluster where much goes wrong, and over Spark Connect."""
+"""The same release from a session in this process, from a cluster that fails here and there, and over Spark Connect."""
 
 from __future__ import annotations
 
@@ -63,15 +63,16 @@ def test_spark_connect_makes_the_same_release(elsewhere: Any, spark: Any, tmp_pa
     assert tables["table"].sort(here.columns, nulls_last=True).equals(here.sort(here.columns, nulls_last=True))
 
 
-def test_a_cluster_that_loses_an_executor_retries_and_speculates_ends_with_the_same_verified_release(
+def test_a_cluster_that_retries_a_task_and_loses_an_executor_ends_with_the_same_verified_release(
     elsewhere: Any, spark: Any, tmp_path: Path
 ) -> None:
-    # local-cluster[2,1,1024]: two executors in processes of their own. One task fails, one hangs until a second attempt
-    # has overtaken it, and before the tables are written an executor is killed with what it had placed.
+    # local-cluster[2,1,1024]: two executors in processes of their own. A task fails and is run again, and before the
+    # tables are written an executor is killed with what it had placed. Spark speculates between hosts only, so not
+    # here; two attempts at one block are compared in test_spark_blocks, for every method.
     tables, said = released(elsewhere, "cluster")
     assert said["killed"] == 1
-    assert said["failed"] == said["slept"] == 1
-    assert said["again"] >= 2, "the failed task and the slow one were both run again"
+    assert said["failed"] == 1
+    assert said["again"] >= 1
     assert groups_of(tables) == groups_of(undisturbed(spark, tmp_path, "cluster"))
 
 

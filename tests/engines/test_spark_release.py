@@ -55,13 +55,13 @@ def test_both_verifiers_see_a_changed_claim_and_a_changed_part(spark: Any, bundl
 
 
 def test_a_large_table_passes_through_a_driver_that_cannot_hold_it(spark: Any, tmp_path: Path) -> None:
-    # 20,000 rows of 400 bytes are 8 MB; the driver accepts 1 MB of results in all (see the `spark` fixture).
+    # 20,000 rows of 400 bytes that hardly compress are 8 MB; the driver accepts 1 MB of results (`spark_session`).
     from pyspark.sql import functions as sf
 
     rows = spark.range(20_000).select(
         (sf.col("id") % 71).alias("age"),
         (sf.col("id") % 7).alias("disease"),
-        sf.concat(sf.lit("x" * 390), sf.col("id").cast("string")).alias("note"),
+        sf.concat(*(sf.sha2((sf.col("id") + salt).cast("string"), 512) for salt in (0.1, 0.2, 0.3))).alias("note"),
     )
     columns = {
         "age": {"role": "quasi", "type": "numeric"},

@@ -30,7 +30,7 @@ from polyveil.release.linked import NOT_AVAILABLE, rows_with_suppressed_values
 from polyveil.table.coded import CodedTable
 
 COSTS: Mapping[str, CellCost] = {"width": width, "height": height, "weighted_height": weighted_height}
-ROOM = 0.75
+ROOM = 0.85
 """A block farther from the whole table than this share of t is not tried: its classes would be nearly the block itself,
 after a long search. Its rows go up to a coarser block, which is nearer to the whole."""
 ROOT = 0

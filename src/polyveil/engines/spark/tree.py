@@ -20,8 +20,9 @@ from polyveil.table.domain import Domain, OrderedDomain
 
 HASH = -1
 """Stands for an attribute where a node divides rows by a bit of their hash."""
-MARGIN = 0.5
-"""A block is planned at most this share of t away from the whole table: its classes need room to stay within t."""
+MARGIN = 0.6
+"""A block is planned at most this share of t away from the whole table: its classes need room to stay within t. On
+Adult less means division by hash, which parts rows that are alike, and more loses where the method is greedy."""
 LEAST_SHARE = 0.25
 """No block is planned smaller than this share of the block size."""
 HASH_BITS = 62
