@@ -33,6 +33,8 @@ LINKED = {
 }
 REFUSED: dict[str, tuple[dict[str, Any], str, str]] = {
     "privacy.joint": ({"privacy": {"joint": [{"columns": ["disease", "cost"], "t": 0.8}]}}, "spark", "--engine spark"),
+    "method.effort": ({"method": "sift", "options": {"effort": 0.5}}, "spark", "--engine spark"),
+    "method.refine": ({"options": {"refine": 0.5}}, "spark", "--engine spark"),
     "release.format": ({"release": {"form": "generalized", "format": "csv"}}, "spark", "parquet"),
 }
 

@@ -202,3 +202,12 @@ def test_blocks_are_not_cut_where_a_side_breaks_a_demand_for_diversity() -> None
     table, attributes, models = coded(two_kinds(360), asked)
     tree = build_tree(table, models, attributes, 1.0, 100)
     assert (tree.attribute[tree.left >= 0] == HASH).all()
+
+
+def test_classes_are_refined_in_blocks_where_the_policy_asks_for_it() -> None:
+    lost = []
+    for options in ({}, {"refine": "fast"}):
+        plan, table = plan_of(clinic(300), policy(options=options))
+        costs = place(plan, table, np.arange(300), block=0).summary["costs"]
+        lost.append(sum(costs["width"].values()))
+    assert lost[1] < lost[0]

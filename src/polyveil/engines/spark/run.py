@@ -63,7 +63,7 @@ def anonymize(
     policy = load_policy(policy)
     method = make_method(policy.method)
     policy = settle(policy, method)
-    refuse_global(policy)
+    refuse_global(policy, method)
     target = None if out is None else local_path(out)
     if target is not None:
         check_target(target, overwrite=overwrite)
@@ -126,9 +126,15 @@ def _finished(outcome: Outcome, plan: Plan, values: Values, target: Path | None,
     return _published(tables, sketch, target, clock)
 
 
-def refuse_global(policy: Policy) -> None:
-    """What cannot be done block by block is refused, with what to use instead."""
+def refuse_global(policy: Policy, method: Method[Any]) -> None:
+    """What cannot be done block by block, or not twice alike, is refused, with what to use instead."""
     faults = []
+    for name, effort in (("effort", getattr(method.options, "effort", None)), ("refine", policy.method.refine)):
+        if isinstance(effort, (int, float)):
+            rule = "as much as fits into some seconds is not the same again when a lost task is run once more"
+            faults.append(
+                Fault(f"method.{name}", rule, "Write fast, balanced or thorough, or leave --engine spark out")
+            )
     if policy.privacy.joint:
         rule = "combinations of columns are compared over all released rows at once, not block by block"
         faults.append(Fault("privacy.joint", rule, "Remove it, or leave --engine spark out"))
