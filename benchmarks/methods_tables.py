@@ -14,6 +14,7 @@ a machine that does other things as well: compare them with each other. `--write
 from __future__ import annotations
 
 import argparse
+import signal
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -40,6 +41,8 @@ METHODS: Mapping[str, dict[str, Any]] = {
     "fcm, refined": {"name": "fcm", "refine": "fast"},
 }
 BUCKETS = ("mbf", "msdcf", "mmdcf", "sloms", "mbf-mslf", "msdcf-mslf", "mmdcf-mslf", "sloms, levels")
+LIMIT = 300
+"""Processor seconds after which a run is stopped."""
 THRESHOLDS = (None, 0.5, 0.3, 0.2, 0.1)
 SENSITIVE = ("occupation", "education", "workclass", "marital-status", "race")
 """As in xiao2020, Table 3, with its security levels; what is not listed has level 1."""
@@ -91,16 +94,29 @@ def main() -> None:
                 put("loss", loss, README, PEERS)
 
 
-def run(frame: pl.DataFrame, policy: Mapping[str, Any]) -> tuple[polyveil.Release | None, float]:
-    """The verified release, or None where the method cannot reach the policy, and processor seconds."""
+def run(frame: pl.DataFrame, policy: Mapping[str, Any]) -> tuple[polyveil.Release | str, float]:
+    """The verified release, or why there is none, and processor seconds."""
     columns = {c: {key: v for key, v in about.items() if key != "levels"} for c, about in policy["columns"].items()}
     polyveil.anonymize(frame.head(400), {**policy, "columns": columns, "privacy": {"k": 2}}, seed=1)  # warms up
     start = time.process_time()
+    signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, LIMIT)
     try:
-        release = polyveil.anonymize(frame, policy, seed=1)
+        return polyveil.anonymize(frame, policy, seed=1), time.process_time() - start
     except Unsatisfiable:
-        return None, time.process_time() - start
-    return release, time.process_time() - start
+        return "not reached", time.process_time() - start
+    except TimeoutError:
+        return f"over {LIMIT} s", time.process_time() - start
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+
+
+def stop(*_: object) -> None:
+    raise TimeoutError
+
+
+def loss_of(found: polyveil.Release | str) -> str:
+    return found if isinstance(found, str) else f"{found.loss['information_loss']:.3f}"
 
 
 def adult_columns(folder: Path) -> dict[str, Any]:
@@ -120,7 +136,7 @@ def on_adult(folder: Path, titles: Sequence[str]) -> str:
         for t in THRESHOLDS:
             privacy = {"k": 5} if t is None else {"k": 5, "t": t}
             release, times[t] = run(frame, {"columns": columns, "privacy": privacy, "method": method})
-            cells.append("not reached" if release is None else f"{release.loss['information_loss']:.3f}")
+            cells.append(loss_of(release))
         rows.append([f"`{method['name']}`{title.removeprefix(method['name'])}", *cells, whole(times[0.2])])
         print(rows[-1], flush=True)
     return markdown(
@@ -149,7 +165,7 @@ def on_other_tables(folder: Path, titles: Sequence[str]) -> str:
         for name, (frame, columns) in tables.items():
             policy = {"columns": columns, "privacy": {"k": 5, "t": 0.2}, "method": METHODS[title]}
             release, seconds = run(frame, policy)
-            cells.append("not reached" if release is None else f"{release.loss['information_loss']:.3f}")
+            cells.append(loss_of(release))
             print(title, name, cells[-1], whole(seconds), flush=True)
         rows.append([f"`{METHODS[title]['name']}`{title.removeprefix(METHODS[title]['name'])}", *cells])
         print(rows[-1], flush=True)
@@ -196,8 +212,8 @@ def with_many_columns(folder: Path) -> str:
                 privacy["k"] = 5
             table = frame.select(*MANY_QUASI, *chosen)
             release, seconds = run(table, {"columns": columns, "privacy": privacy, "method": {"name": method}})
-            if release is None:
-                cells.append("not reached")
+            if isinstance(release, str):
+                cells.append(release)
                 continue
             loss = release.loss
             cells.append(f"{loss['suppression_ratio']:.1%} / {loss['additional_information_loss']:.2f}")
