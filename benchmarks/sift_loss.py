@@ -81,7 +81,7 @@ def main() -> None:
         show("Adult sets, occupation equal, t = 0.2", *found, 3.61, 1.6)
     for name in TITLES:
         if name in only:
-            compare(name, chosen.data, thresholds, chosen.methods.split(","), effort)
+            compare(name, chosen.data, thresholds, [name for name in chosen.methods.split(",") if name], effort)
 
 
 def show(what: str, loss: float, classes: int, seconds: float, before: float, goal: float) -> None:
@@ -129,9 +129,9 @@ def compare(name: str, folder: Path, thresholds: list[str], methods: list[str], 
                 cells.append(f"{method} {losses[method]:.4f} ({seconds:.0f} s)")
             except PolyveilError as error:
                 cells.append(f"{method} {type(error).__name__}")
-        best = min((loss, method) for method, loss in losses.items() if method != "sift")
-        stands = f"{losses['sift'] / best[0]:.3f} of the best other, {best[1]}" if best[0] > 0 else "all exact"
-        print(f"{TITLES[name]:9} t = {t}: {', '.join(cells)}; sift loses {stands}", flush=True)
+        best = min(((loss, method) for method, loss in losses.items() if method != "sift"), default=(0.0, ""))
+        stands = f"; sift loses {losses['sift'] / best[0]:.3f} of the best other, {best[1]}" if best[0] > 0 else ""
+        print(f"{TITLES[name]:9} t = {t}: {', '.join(cells)}{stands}", flush=True)
 
 
 def run(frame: pl.DataFrame, policy: Policy, method: str, effort: Any) -> tuple[float, int, float]:

@@ -21,6 +21,7 @@ from polyveil.methods.search.extract import pressure, sift_rows, take_out
 from polyveil.methods.search.moves import anneal, best_moves, make_orders, make_scratch
 from polyveil.methods.search.rebuild import rebuild
 from polyveil.methods.search.rounds import Round, cut_into_parts, improve, set_seed
+from polyveil.methods.search.schedule import schedule_of
 from polyveil.methods.search.space import KIND, Rows, Space, cell_loss, make_space, telling_first
 from polyveil.methods.search.tally import count_row, keeps, keeps_exchanged, workload
 from polyveil.methods.search.tree import grow_tree
@@ -258,16 +259,35 @@ def test_parts_keep_classes_whole_and_rounds_do_not_depend_on_threads(monkeypatc
     space, rows, classes = built(table)
     _, labels = np.unique(classes.member[:, CLASS], return_inverse=True)
     labels = labels.astype(np.int32)
-    parts = cut_into_parts(space, rows, labels, np.random.default_rng(0))
-    assert len(parts) > 1
-    assert sorted(np.concatenate(parts)) == list(range(table.rows))
-    assert all(set(labels[one]).isdisjoint(labels[two]) for one in parts for two in parts if one is not two)
+    for scattered in (False, True):
+        parts = cut_into_parts(space, rows, labels, np.random.default_rng(0), scattered)
+        assert len(parts) > 1
+        assert sorted(np.concatenate(parts)) == list(range(table.rows))
+        assert all(set(labels[one]).isdisjoint(labels[two]) for one in parts for two in parts if one is not two)
     plan = Round(moves_per_row=5, rebuilds_per_class=1, passes=1)
     once = improve(space, rows, labels, plan, np.array([3]), np.random.default_rng(5))
     again = improve(space, rows, labels, plan, np.array([3]), np.random.default_rng(5))
     assert (once[0] == again[0]).all()
     assert once[1] <= total_loss(classes) + 1e-9
     recounted(table, space, rows, classes_of(space, rows, once[0], int(once[0].max()) + 1))
+
+
+def test_parts_of_large_classes_have_more_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("polyveil.methods.search.rounds.PART_ROWS", 10)
+    monkeypatch.setattr("polyveil.methods.search.rounds.PART_CLASSES", 5)
+    space, rows = space_of(random_table(1, rows=400), 2, None)
+    for classes, expected in ((200, 40), (20, 4), (4, 2)):
+        labels = (np.arange(400) % classes).astype(np.int32)
+        assert len(cut_into_parts(space, rows, labels, np.random.default_rng(0))) == expected
+
+
+def test_a_fast_search_does_more_per_row_where_rows_are_few() -> None:
+    moves = [
+        sum(plan.moves_per_row for plan in schedule_of("fast", rows).rounds) for rows in (10**3, 10**5, 10**6, 10**7)
+    ]
+    assert moves == sorted(moves, reverse=True)
+    assert moves[0] > moves[1] > moves[2] == moves[3]
+    assert all(plan.start == plan.end == 0.0 for plan in schedule_of("fast", 10**6).rounds[-2:])
 
 
 @settings(max_examples=15, deadline=None)

@@ -22,12 +22,13 @@ from polyveil.methods.search.space import Codes, Rows, Space, private
 from polyveil.methods.search.tree import random_order
 from polyveil.policy.hierarchy import IntArray
 
-PART_ROWS = 32_768
-"""Rows of a part, about."""
+PART_ROWS, PART_CLASSES = 32_768, 600
+"""Rows of a part, about; more where classes are so large that it would have fewer than so many."""
 ORDERS, FEW_ORDERS, FEW_MOVES = 8, 2, 5.0
 """Random orders for a round, and for one with no more than so many moves per row."""
 ORDER_JITTER = 0.7
-REACH = 300.0
+REACH, REACH_CLASSES = 300.0, 8.0
+"""How far away candidates are looked for on average, in rows of an order and, where that is more, in mean classes."""
 CORES = 2
 
 
@@ -42,6 +43,7 @@ class Round:
     passes: int = 0
     most_rows: int = 200
     most_neighbours: int = 4
+    scattered: bool = False
 
 
 REST = Round(moves_per_row=0, rebuilds_per_class=0)
@@ -60,7 +62,7 @@ def improve(
 
     Parts not begun by the deadline (seconds on the monotonic clock) stay as they are.
     """
-    parts = cut_into_parts(space, rows, labels, rng)
+    parts = cut_into_parts(space, rows, labels, rng, plan.scattered)
     seeds = rng.integers(0, 2**31 - 1, size=len(parts))
 
     def work(number: int) -> tuple[Codes, float]:
@@ -81,18 +83,20 @@ def improve(
     return fresh, sum(loss for _, loss in results)
 
 
-def cut_into_parts(space: Space, rows: Rows, labels: Codes, rng: np.random.Generator) -> list[IntArray]:
-    """The rows of neighbouring classes, part by part; classes stay whole, and a random tree says which are near."""
+def cut_into_parts(
+    space: Space, rows: Rows, labels: Codes, rng: np.random.Generator, scattered: bool = False
+) -> list[IntArray]:
+    """The rows of neighbouring classes, part by part; classes stay whole, and a random tree says which are near.
+
+    Scattered parts are made of classes drawn at random: each is like the whole table, with fewer rows.
+    """
     n = len(labels)
-    number = max(round(n / PART_ROWS), 1)
-    if number == 1:
-        return [np.arange(n)]
-    order = seeded_order(space, rows.codes, int(rng.integers(2**31 - 1)))
     classes = int(labels.max()) + 1
-    first = np.full(classes, n, dtype=np.int64)
-    np.minimum.at(first, labels[order], np.arange(n))
+    number = round(min(n / PART_ROWS, max(classes / PART_CLASSES, CORES)))
+    if number <= 1:
+        return [np.arange(n)]
     size = np.bincount(labels, minlength=classes)
-    line = np.argsort(first, kind="stable")
+    line = rng.permutation(classes) if scattered else classes_in_order(space, rows, labels, classes, rng)
     part_of_class = np.empty(classes, dtype=np.int64)
     part_of_class[line] = np.minimum((np.cumsum(size[line]) - size[line]) * number // n, number - 1)
     part_of_row = part_of_class[labels]
@@ -100,6 +104,14 @@ def cut_into_parts(space: Space, rows: Rows, labels: Codes, rng: np.random.Gener
     bounds = np.searchsorted(part_of_row[by_part], np.arange(number + 1))
     found = [by_part[bounds[i] : bounds[i + 1]] for i in range(number)]
     return [part for part in found if len(part)]
+
+
+def classes_in_order(space: Space, rows: Rows, labels: Codes, classes: int, rng: np.random.Generator) -> IntArray:
+    """The classes in the order of the leaves of a random tree."""
+    order = seeded_order(space, rows.codes, int(rng.integers(2**31 - 1)))
+    first = np.full(classes, len(labels), dtype=np.int64)
+    np.minimum.at(first, labels[order], np.arange(len(labels)))
+    return np.argsort(first, kind="stable")
 
 
 @njit
@@ -123,12 +135,13 @@ def improve_part(
     classes = classes_of(space, rows, labels, used + min(used + 64, len(labels) // space.least))
     if plan.moves_per_row > 0 or plan.rebuilds_per_class > 0:
         orders = make_orders(space, rows, ORDERS if plan.moves_per_row > FEW_MOVES else FEW_ORDERS, ORDER_JITTER)
+    reach = max(REACH, REACH_CLASSES * len(labels) / used)
     if plan.moves_per_row > 0:
-        anneal(space, rows, classes, orders, int(plan.moves_per_row * len(labels)), plan.start, plan.end, REACH)
+        anneal(space, rows, classes, orders, int(plan.moves_per_row * len(labels)), plan.start, plan.end, reach)
     if plan.rebuilds_per_class > 0:
         attempts = int(plan.rebuilds_per_class * used)
         limits = (plan.most_rows, plan.most_neighbours)
-        rebuild(space, rows, classes, orders, attempts, plan.end, REACH, *limits, floors)
+        rebuild(space, rows, classes, orders, attempts, plan.end, reach, *limits, floors)
     for _ in range(plan.passes):
         best_moves(space, rows, classes)
     return classes.member[:, CLASS].copy(), total_loss(classes)

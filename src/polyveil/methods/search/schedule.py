@@ -17,17 +17,21 @@ import numpy as np
 from polyveil.methods.search.classes import classes_of
 from polyveil.methods.search.rounds import Round, improve
 from polyveil.methods.search.space import Codes, Rows, Space
+from polyveil.methods.search.start import PASS, SMALL
 from polyveil.policy.hierarchy import FloatArray, IntArray
 
 Effort = Literal["fast", "balanced", "thorough"]
 
+HOT, COLD = 0.7, 0.1
+"""First temperatures as shares of the mean loss of rows with loss: rows change classes freely but not blindly; and what
+a search begins with that has no time to cool down."""
 COOLED = 0.02
 """The last temperature as a share of the first."""
-FEW_MOVES, MOST_MOVES, ALL_MOVES = 3.0, 30.0, 1_000_000
-"""Moves per row of a fast search: as many as make a million in all, within bounds - what takes seconds on a small table
-takes minutes on a large one."""
 SETTLE = Round(moves_per_row=2.0, rebuilds_per_class=0.5, passes=2)
 """A round that only ever lowers the loss."""
+FEW_MOVES, MOST_MOVES, ALL_MOVES, FEW_REBUILDS = 1.5, 30.0, 1_000_000, 0.08
+"""Moves per row of a fast search: as many as make a million in all, within bounds - what takes seconds on a small table
+takes minutes on a large one."""
 
 Tell = Callable[[float, float], None]
 """Told the share of the work done, and the mean loss so far."""
@@ -35,30 +39,37 @@ Tell = Callable[[float, float], None]
 
 @dataclass(frozen=True)
 class Schedule:
-    """Rounds that cool down, each doing `work`, before rounds that settle.
+    """Rounds in order, with temperatures as shares of the first.
 
-    `hot` is the first temperature as a share of the mean loss of rows with loss, at which rows change classes freely
-    but not blindly; a short search has no time to cool down from there.
+    `hot` is the first temperature as a share of the mean loss of rows with loss.
     """
 
     hot: float
-    hot_rounds: int
-    work: Round
-    settle_rounds: int
+    rounds: tuple[Round, ...]
+
+
+def cooling(work: Round, number: int) -> tuple[Round, ...]:
+    """Rounds of the same work while the temperature falls."""
+    steps = [COOLED ** (i / number) for i in range(number + 1)]
+    return tuple(replace(work, start=steps[i], end=steps[i + 1]) for i in range(number))
 
 
 SCHEDULES: dict[Effort, Schedule] = {
-    "balanced": Schedule(0.7, 12, Round(moves_per_row=30.0, rebuilds_per_class=2.5), 3),
-    "thorough": Schedule(0.7, 40, Round(moves_per_row=80.0, rebuilds_per_class=5.0), 6),
+    "balanced": Schedule(HOT, (*cooling(Round(moves_per_row=30.0, rebuilds_per_class=2.5), 12), *([SETTLE] * 3))),
+    "thorough": Schedule(HOT, (*cooling(Round(moves_per_row=80.0, rebuilds_per_class=5.0), 40), *([SETTLE] * 6))),
 }
 
 
 def schedule_of(effort: Effort, rows: int) -> Schedule:
-    """The rounds of an effort."""
+    """The rounds of an effort. A fast search starts cold."""
     if effort != "fast":
         return SCHEDULES[effort]
     moves = min(max(ALL_MOVES / max(rows, 1), FEW_MOVES), MOST_MOVES)
-    return Schedule(0.1, 2, Round(moves_per_row=moves / 2, rebuilds_per_class=0.5), 2)
+    work = Round(moves_per_row=moves, rebuilds_per_class=max(moves / 30, FEW_REBUILDS))
+    if rows <= SMALL:
+        halves = replace(work, moves_per_row=moves / 2, rebuilds_per_class=work.rebuilds_per_class / 2)
+        return Schedule(COLD, (*cooling(halves, 2), SETTLE, SETTLE))
+    return Schedule(COLD, (PASS, *cooling(work, 1), PASS, PASS))
 
 
 def search(
@@ -83,8 +94,7 @@ def search(
     by_row = losses(space, rows, labels)
     best, least = labels, float(by_row.sum())
     tell(0.0, least / n)
-    mean = float(by_row[by_row > 0].mean()) if heat and least > 0.0 else 0.0
-    for done, plan in rounds(effort, began, mean, n):
+    for done, plan in rounds(effort, began, by_row, heat):
         labels, loss = improve(space, rows, labels, plan, floors, rng, deadline)
         if loss < least:
             best, least = labels, loss
@@ -101,19 +111,17 @@ def deadline_of(effort: Effort | float, began: float) -> float:
     return began + effort if isinstance(effort, (int, float)) else math.inf
 
 
-def rounds(effort: Effort | float, began: float, mean: float, rows: int) -> Iterator[tuple[float, Round]]:
-    """The rounds to do, each with the share of the work done after it; `mean` is the mean loss of rows with loss."""
+def rounds(effort: Effort | float, began: float, by_row: FloatArray, heat: bool) -> Iterator[tuple[float, Round]]:
+    """The rounds to do, each with the share of the work done after it; `by_row` is the loss of every row at first."""
+    positive = by_row[by_row > 0]
+    mean = float(positive.mean()) if heat and len(positive) else 0.0
     if isinstance(effort, (int, float)):
-        yield from timed_rounds(effort, began, SCHEDULES["balanced"].hot * mean)
+        yield from timed_rounds(effort, began, HOT * mean)
         return
-    schedule = schedule_of(effort, rows)
+    schedule = schedule_of(effort, len(by_row))
     hot = schedule.hot * mean
-    total = schedule.hot_rounds + schedule.settle_rounds
-    steps = hot * COOLED ** (np.arange(schedule.hot_rounds + 1) / max(schedule.hot_rounds, 1))
-    for i in range(schedule.hot_rounds):
-        yield (i + 1) / total, replace(schedule.work, start=float(steps[i]), end=float(steps[i + 1]))
-    for i in range(schedule.settle_rounds):
-        yield (schedule.hot_rounds + i + 1) / total, SETTLE
+    for i, plan in enumerate(schedule.rounds):
+        yield (i + 1) / len(schedule.rounds), replace(plan, start=hot * plan.start, end=hot * plan.end)
 
 
 def timed_rounds(seconds: float, began: float, hot: float) -> Iterator[tuple[float, Round]]:

@@ -21,11 +21,12 @@ LADDER = (5, 10, 20, 40)
 fewer rows over. The steps do not depend on what is asked: whoever asks for less tries all that whoever asks for more
 does."""
 
-TRY_ALL = 50_000
+SMALL = 50_000
 """Up to this many rows all floors are tried."""
+PASS = Round(moves_per_row=0, rebuilds_per_class=0, passes=1, scattered=True)
+"""Rows move once to where they cost least: the cheapest round."""
 DIVIDE = -1
 """Stands for dividing top-down among the floors."""
-MOVE_ONCE = Round(moves_per_row=0, rebuilds_per_class=0, passes=1)
 
 
 def floors_for(space: Space) -> IntArray:
@@ -50,7 +51,7 @@ def best_start(space: Space, rows: Rows, rng: np.random.Generator, deadline: flo
 
     Large tables take a floor that does well everywhere instead of trying all; after the deadline no more are tried.
     """
-    if len(rows.tuple_of) > TRY_ALL:
+    if len(rows.tuple_of) > SMALL:
         return sifted(space, rows, max(space.least, LADDER[1]) if space.width > 0 else space.least)[0]
     best, least = np.zeros(len(rows.tuple_of), dtype=np.int32), np.inf
     for floor in (*floors_for(space), DIVIDE):
@@ -58,7 +59,7 @@ def best_start(space: Space, rows: Rows, rng: np.random.Generator, deadline: flo
             break
         labels, loss = divided(space, rows, rng) if floor == DIVIDE else sifted(space, rows, int(floor))
         if loss < np.inf:
-            labels, loss = improve(space, rows, labels, MOVE_ONCE, np.array([space.least]), rng)
+            labels, loss = improve(space, rows, labels, PASS, np.array([space.least]), rng)
             if loss < least:
                 best, least = labels, loss
     return best
