@@ -228,6 +228,8 @@ def facts_of(cells: Cells, ks: tuple[int, ...], ts: tuple[float, ...]) -> dict[s
     others = [(method, name) for method in ALGORITHMS for name in RUNS]
     best = [min(cells[m, n, k, t].loss for m, n in others) > cells["sift", "fast", k, t].loss for k in ks for t in ts]
     facts = {"k": f"{first}", "tight": f"{tight}", "sift_best": f"{sum(best)}", "cells": f"{len(best)}"}
+    facts["sift_tight"] = cells["sift", "fast", first, tight].text
+    facts["sift_tight_loss"] = f"{cells['sift', 'fast', first, tight].loss:.2f}"
     for method in ALGORITHMS:
         facts[f"{method}_tight"] = cells[method, "k strata", first, tight].text
         facts[f"{method}_tight_free"] = cells[method, "free strata", first, tight].text
