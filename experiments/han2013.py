@@ -148,7 +148,8 @@ def lines(
     """One line per method, the parameter `name` of the case taking each of the values."""
     found = []
     for method in methods:
-        cells = [(v, runs.cell(replace(case, method=method, **{name: v}))) for v in values]
+        changes: list[dict[str, Any]] = [{"method": method, name: v} for v in values]
+        cells = [(change[name], runs.cell(replace(case, **change))) for change in changes]
         found.append(Line(METHODS.get(method, "generalization (kaca)"), [(v, getattr(c, measure)) for v, c in cells]))
     return found
 
@@ -277,7 +278,8 @@ FIGURES: tuple[Callable[[Page, Runs, Grid], None], ...] = (figure_2, figure_3, f
 
 def facts_of(runs: Runs, grid: Grid) -> dict[str, str]:
     """The figures that the last words quote."""
-    facts, n = {}, grid.ns[-1]
+    facts: dict[str, str] = {}
+    n = grid.ns[-1]
     for people, key in ((ALL, "all"), (LABOUR, "labour")):
         more = less = cells = 0
         for d in grid.ds:

@@ -9,6 +9,7 @@ several are shown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any
 
@@ -178,7 +179,7 @@ def losses(table: CodedTable, ts: Sequence[float]) -> dict[tuple[str, float], Lo
     found = {}
     for method, options in METHODS.items():
         for t in ts:
-            partition, seconds = timed(lambda m=method, t=t, o=options: close_partition(table, m, KS[0], t, **o))
+            partition, seconds = timed(partial(close_partition, table, method, KS[0], t, **options))
             found[method, t] = measure_loss(table, partition.class_of_row)
             say(f"{method}, t = {t}: loss {found[method, t].information_loss:.3f}, {seconds:.1f} s")
     return found
