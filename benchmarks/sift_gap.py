@@ -65,9 +65,8 @@ def show(sizes: npt.NDArray[np.int64], found: npt.NDArray[np.int64], best: npt.N
     """Sizes of pools, of what was taken out, and of the relaxed best (none where smaller than k)."""
     reachable = np.where(np.floor(best + 1e-6) >= k, np.floor(best + 1e-6), 0.0)
     print(f"{len(sizes)} pools of {sizes.mean():.0f} rows in the mean that do not hold as they are")
-    print(
-        f"greedy takes {found.sum() / sizes.sum():.1%} of their rows, the relaxation {reachable.sum() / sizes.sum():.1%}"
-    )
+    taken, most = found.sum() / sizes.sum(), reachable.sum() / sizes.sum()
+    print(f"greedy takes {taken:.1%} of their rows, the relaxation {most:.1%}")
     both = found > 0
     gap = 1.0 - found[both] / reachable[both]
     print(
