@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -62,7 +62,3 @@ def timed(work: Callable[[], Found]) -> tuple[Found, float]:
     began = time.process_time()
     found = work()
     return found, time.process_time() - began
-
-
-def mean(values: Sequence[float]) -> float:
-    return float(np.mean(values))
