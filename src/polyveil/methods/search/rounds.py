@@ -27,7 +27,7 @@ PART_ROWS, PART_CLASSES = 32_768, 600
 ORDERS, FEW_ORDERS, FEW_MOVES = 8, 2, 5.0
 """Random orders for a round, and for one with no more than so many moves per row."""
 ORDER_JITTER = 0.7
-REACH, REACH_CLASSES = 300.0, 8.0
+REACH, REACH_CLASSES = 300.0, 1.5
 """How far away candidates are looked for on average, in rows of an order and, where that is more, in mean classes."""
 CORES = 2
 
