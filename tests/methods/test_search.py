@@ -287,7 +287,7 @@ def test_a_fast_search_does_more_per_row_where_rows_are_few() -> None:
     ]
     assert moves == sorted(moves, reverse=True)
     assert moves[0] > moves[1] > moves[2] == moves[3]
-    assert all(plan.start == plan.end == 0.0 for plan in schedule_of("fast", 10**6).rounds[-2:])
+    assert schedule_of("fast", 10**6).rounds[-1].start == 0.0
 
 
 @settings(max_examples=15, deadline=None)
