@@ -21,7 +21,7 @@ from polyveil.methods.search.schedule import Effort
 from polyveil.policy.schema import MethodChoice
 
 ALWAYS = ("sift", "mondrian")
-OTHERS = ("fcm", "pca", "fragment", "kaca")
+OTHERS = ("fcm", "pca", "fragment", "swap", "kaca")
 """Methods that keep every model; those of buckets publish no generalized tables of their own."""
 
 

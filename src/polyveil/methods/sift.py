@@ -12,7 +12,7 @@ This package's own method.
 - Guarantee: every model asked for, in every class. Rows are suppressed only where the whole table as one class breaks a
   model, and no more than the policy allows.
 - Cost: O(d n log n) for the tree, and for the improvement an amount of work per row that `effort` sets: it grows in
-  proportion to the rows. About 2 microseconds times 10 to 100 (fast, the more rows
+  proportion to the rows, with `fast` at first more slowly. About 2 microseconds times 20 to 100 (fast, the more rows
   the less), 400 (balanced) or 4000 (thorough) per row on one core.
 - Loss is what is minimized, times the quasi-identifiers' weights where they have any.
 """
@@ -50,7 +50,7 @@ class Sift(Method[SiftOptions]):
     title = "sift: classes from the leaves of a tree up, improved by moving and rebuilding"
     paper = "this package"
     guarantee = "Every model asked for holds in every class; nothing is suppressed that need not be."
-    cost = "in proportion to the rows, by effort; fast: a few seconds for a million rows"
+    cost = "in proportion to the rows, by effort; fast: seconds, or about half a minute for a million rows"
     options_type = SiftOptions
 
     def partition(self, task: Task) -> Partition:
