@@ -22,7 +22,7 @@ from polyveil.methods.search.space import Codes, Rows, Space, private
 from polyveil.methods.search.tree import random_order
 from polyveil.policy.hierarchy import IntArray
 
-PART_ROWS, PART_CLASSES = 32_768, 600
+PART_ROWS, PART_CLASSES = 32_768, 300
 """Rows of a part, about; more where classes are so large that it would have fewer than so many."""
 ORDERS, FEW_ORDERS, FEW_MOVES = 8, 2, 5.0
 """Random orders for a round, and for one with no more than so many moves per row."""

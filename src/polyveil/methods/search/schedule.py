@@ -29,9 +29,11 @@ COOLED = 0.02
 """The last temperature as a share of the first."""
 SETTLE = Round(moves_per_row=2.0, rebuilds_per_class=0.5, passes=2)
 """A round that only ever lowers the loss."""
-FEW_MOVES, MOST_MOVES, ALL_MOVES, FEW_REBUILDS = 1.5, 30.0, 1_000_000, 0.05
+FEW_MOVES, MOST_MOVES, ALL_MOVES, FEW_REBUILDS = 1.0, 30.0, 1_000_000, 0.05
 """Moves per row of a fast search: as many as make a million in all, within bounds - what takes seconds on a small table
 takes minutes on a large one; and the fewest rebuilds per class in one of its rounds."""
+LARGE = 400_000
+"""Beyond this many rows the trees that a heated round needs cost more than its moves: passes do better."""
 
 Tell = Callable[[float, float], None]
 """Told the share of the work done, and the mean loss so far."""
@@ -65,6 +67,8 @@ def schedule_of(effort: Effort, rows: int) -> Schedule:
     if effort != "fast":
         return SCHEDULES[effort]
     moves = min(max(ALL_MOVES / max(rows, 1), FEW_MOVES), MOST_MOVES)
+    if rows > LARGE:
+        return Schedule(COLD, (PASS, PASS, *cooling(Round(moves, FEW_REBUILDS), 1), PASS))
     first, second = cooling(Round(moves / 2, max(moves / 60, FEW_REBUILDS)), 2)
     if rows <= SMALL:
         return Schedule(COLD, (first, second, SETTLE, SETTLE))
