@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -113,7 +114,7 @@ def test_leaving_out_the_fewest_groups_what_greed_cannot() -> None:
     # l = 2. The largest bucket is (p, h), and nobody is neither p nor h: as printed, grouping ends there with nothing.
     # Without those three rows, each (p, e) goes with a (q, h); with any of them p would exceed one half.
     rows = [("p", "h")] * 3 + [("p", "e")] * 2 + [("q", "h")] * 2
-    table = two_columns(rows)
+    table = coded_columns(rows)
     demand = Demand({"a": np.full(2, 2.0), "b": np.full(2, 2.0)}, 1)
     found = {
         way: bucketize(table, table.sensitive, demand, "mbf", BucketOptions(leave_out=way), np.random.default_rng(1))
@@ -124,9 +125,22 @@ def test_leaving_out_the_fewest_groups_what_greed_cannot() -> None:
     assert found["fewest"].groups == 2
 
 
-def two_columns(rows: list[tuple[str, str]]) -> CodedTable:
+@pytest.mark.parametrize(("k", "left_out"), [(1, 4), (4, 0), (5, 4)])
+def test_rows_that_no_two_of_which_fit_make_one_group_together(k: int, left_out: int) -> None:
+    # Any two of the four rows share a value, so no pair is 2-diverse; of all four, each value has exactly half.
+    table = coded_columns([("1", "1", "1"), ("1", "2", "2"), ("2", "1", "2"), ("2", "2", "1")])
+    demand = Demand({name: np.full(2, 2.0) for name in "abc"}, k)
+    found = {
+        way: bucketize(table, table.sensitive, demand, "mbf", BucketOptions(leave_out=way), np.random.default_rng(1))
+        for way in ("last", "fewest")
+    }
+    assert found["last"].suppressed == left_out
+    assert found["fewest"].of_row.tolist() == ([0] * 4 if k <= 4 else [-1] * 4)
+
+
+def coded_columns(rows: Sequence[tuple[str, ...]]) -> CodedTable:
     sensitive = []
-    for name, column in zip("ab", zip(*rows, strict=True), strict=True):
+    for name, column in zip("abc", zip(*rows, strict=True), strict=False):
         values = sorted(set(column))
         codes = np.array([values.index(value) for value in column])
         levels = np.ones(len(values), dtype=np.int64)

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from polyveil.methods.base import Options
 from polyveil.methods.boxes import code_matrix, quasi_spec
-from polyveil.methods.bucket_choice import MOST_BUCKETS, most_groupable
+from polyveil.methods.bucket_choice import MOST_BUCKETS, most_groupable, unite
 from polyveil.methods.bucket_demand import Demand
 from polyveil.methods.bucket_grouping import MOST_TIED, Course, Groups, form_groups
 from polyveil.methods.bucket_pool import (
@@ -80,6 +80,14 @@ class BucketOptions(Options):
 
 
 @dataclass(frozen=True, eq=False)
+class Way:
+    """Which rows to group before the rest, and whether those that fit nowhere are united with groups."""
+
+    first: BoolArray | None
+    united: bool
+
+
+@dataclass(frozen=True, eq=False)
 class Grouping:
     """The group of each row (-1: suppressed), and what the engine did; `lost` rows are suppressed and not spare."""
 
@@ -111,9 +119,9 @@ def bucketize(
     """
     engine = Engine(table, columns, demand, priority, options, spare=spare, formed=formed, scan=scan)
     best: Grouping | None = None
-    for attempt in range(options.restarts):
-        for among in engine.ways():
-            found = engine.run(rng, attempt + 1, progress, among)
+    for way in engine.ways():
+        for attempt in range(options.restarts):
+            found = engine.run(rng, attempt + 1, progress, way)
             best = found if best is None else min(best, found, key=by_loss)
             if best.suppressed == 0:
                 return best
@@ -142,6 +150,7 @@ class Engine:
         scan: bool = False,
     ) -> None:
         self.rows, self.options, self.priority, self.scan = table.rows, options, PRIORITIES[priority], scan
+        self.least = demand.least
         self.spare = np.zeros(table.rows, dtype=bool) if spare is None else spare
         self.formed = np.full(table.rows, -1, dtype=np.int64) if formed is None else formed
         tuples = distinct([c.codes for c in columns], [c.domain.size for c in columns], table.rows)
@@ -154,11 +163,13 @@ class Engine:
         self.rank, self.size_of_rank = _ranks(self.need[self.values].max(axis=1), demand.least, table.rows)
         self.spec, self.quasi = quasi_spec(table), code_matrix(table)
 
-    def ways(self) -> Iterator[BoolArray | None]:
-        """The rows to group first, for every way to try: none in particular, or those that leave out fewest."""
-        yield None
+    def ways(self) -> Iterator[Way]:
+        """The ways to try, one after the other: as printed; with the rows of the linear program first; and with those
+        of them that fit nowhere united with groups."""
+        yield Way(None, False)
         if self.options.leave_out == "fewest" and len(self.size) <= MOST_BUCKETS:
-            yield self._groupable
+            yield Way(self._groupable, False)
+            yield Way(self._groupable, True)
 
     @cached_property
     def _groupable(self) -> BoolArray:
@@ -175,12 +186,15 @@ class Engine:
         return found
 
     def run(
-        self, rng: np.random.Generator, attempt: int, progress: Progress | None, first: BoolArray | None = None
+        self, rng: np.random.Generator, attempt: int, progress: Progress | None, way: Way | None = None
     ) -> Grouping:
-        """Grouping phase, then residual phase, with ties broken by the generator; the `first` rows before the rest."""
+        """Grouping phase, then residual phase, with ties broken by the generator; the way's rows before the rest."""
         formed = self.formed
-        if first is not None:
-            formed = self._run(rng, formed, first, progress)[0]
+        if way is not None and way.first is not None:
+            formed = self._run(rng, formed, way.first, progress)[0]
+            over = np.flatnonzero((formed < 0) & way.first)
+            if way.united and len(over):
+                formed = unite(formed, over, self.values[self.bucket_of_row], self.need, self.least)
         of_row, groups, left = self._run(rng, formed, np.ones(self.rows, dtype=bool), progress)
         suppressed = int((of_row < 0).sum())
         lost = int(((of_row < 0) & ~self.spare).sum())

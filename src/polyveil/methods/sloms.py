@@ -9,9 +9,9 @@ each slice is grouped by MSB on its own, the quasi-identifiers by KACA; group id
 - Departures: `slices: auto` also finds how many slices there are, by the silhouette width, none larger than three
   attributes. k applies to the quasi-identifier table only; groups of a slice have l rows or more. Slices are grouped
   one after the other, the hardest first, and leave out rows that another slice has left out rather than others; which
-  rows stay is first settled by a linear program (`leave_out: fewest`), as grouping greedily suppresses more. Where rows
-  are still lost, the groups of MSB over all attributes are tried as a start (they are diverse in every slice), so
-  that slicing never suppresses more than not slicing; the better of the two is kept.
+  rows stay is settled by a linear program where greed suppresses more (`leave_out: fewest`), at the price of some large
+  groups. Where rows are still lost, the groups of MSB over all attributes are tried as a start (they are diverse in
+  every slice), so that slicing never suppresses more than not slicing; the better of the two is kept.
 - A value that fits no group is suppressed in its slice alone (group id `NA`); the row stays. Rows with any suppressed
   value count against `suppression_limit` (han2013, Definition 13).
 """
