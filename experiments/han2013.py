@@ -33,7 +33,8 @@ from polyveil.policy.schema import MethodChoice
 
 ALL, LABOUR = "all people", "labour force"
 PLAIN = ("mbf", "msdcf", "mmdcf")
-METHODS = {"sloms": "MSB-KACA (sloms)", "mbf": "MBF", "msdcf": "MSDCF", "mmdcf": "MMDCF"}
+METHODS = {"sloms": "sloms", "greedy": "MSB-KACA, greedy", "mbf": "MBF", "msdcf": "MSDCF", "mmdcf": "MMDCF"}
+"""`greedy` is MSB-KACA as the paper has it: each slice by MMDCF, and what fits no group is suppressed."""
 K = 6
 
 
@@ -97,8 +98,10 @@ class Runs:
         sensitive = [name for part in slices_of(case.d) for name in part]
         frame = self.tables[case.people].head(case.n).select(*CENSUS_QUASI[: case.q], *sensitive)
         method: dict[str, Any] = {"name": case.method}
-        if case.method == "sloms":
-            method |= {"slices": slices_of(case.d), "priority": "mmdcf"}
+        if case.method in ("sloms", "greedy"):
+            method = {"name": "sloms", "slices": slices_of(case.d)}
+        if case.method == "greedy":
+            method |= {"priority": "mmdcf", "leave_out": "last"}
         policy = policy_of(case.d, case.l, None if case.method in PLAIN else K, method)
         for name in CENSUS_QUASI[case.q :]:
             policy["columns"].pop(name)
@@ -258,8 +261,9 @@ def experiment(asked: Asked) -> Page:
     page = Page(asked, "han2013", "han2013: slices of sensitive attributes")
     page.text(
         "Han, Luo, Lu and Peng: SLOMS: A Privacy Preserving Data Publishing Method for Multiple Sensitive Attributes "
-        "Microdata, 2013. Its MSB-KACA is our `sloms` (with the priority of MMDCF, which the paper reckons with), the "
-        "others have the names they have here.",
+        "Microdata, 2013. Its MSB-KACA is our `sloms`, shown as the paper has it (greedy, with the priority of MMDCF "
+        "that it reckons with) and as it is here by default, where a linear program first says which rows to leave "
+        "out. The others have the names they have here.",
         f"Census-Income (KDD), {grid.ns[-1]:,} random rows - the paper draws others; sensitive attributes in the "
         f"order of Table VII, sliced as in Table VIII; k = {K} for the quasi-identifiers of `sloms`. Every partition "
         "is judged by the plain models. One seed each.",
@@ -297,8 +301,11 @@ def facts_of(runs: Runs, grid: Grid) -> dict[str, str]:
         facts[f"{key}_kaca_middle"] = f"{runs.cell(middle).suppressed:.2f}"
         facts[f"{key}_kaca_distortion"] = f"{runs.cell(middle).of_released:.2f}"
         facts[f"{key}_sloms_distortion"] = f"{runs.cell(replace(middle, method='sloms')).of_released:.2f}"
-        additional = [runs.cell(Case(people, m, n, grid.d, l)).additional for m in METHODS for l in grid.ls]
-        facts[f"{key}_additional"] = f"{max(additional):.3f}"
+        for method in METHODS:
+            additional = [runs.cell(Case(people, method, n, grid.d, l)).additional for l in grid.ls]
+            facts[f"{key}_{method}_additional"] = f"{max(additional):.2f}"
+        greedy = [facts[f"{key}_{method}_additional"] for method in METHODS if method != "sloms"]
+        facts[f"{key}_additional"] = max(greedy, key=float)
     times = [
         runs.cell(Case(ALL, "sloms", n, d, grid.l)).seconds / runs.cell(Case(ALL, m, n, d, grid.l)).seconds
         for m in PLAIN
