@@ -100,4 +100,4 @@ def entropy(sizes: IntArray, suppressed: int = 0) -> float:
     """Entropy in bits of a row's class; the suppressed rows are one class more."""
     counts = np.append(sizes, suppressed)
     shares = counts[counts > 0] / max(int(counts.sum()), 1)
-    return float(max(-(shares * np.log2(shares)).sum(), 0.0))
+    return float(max(0.0, -(shares * np.log2(shares)).sum()))  # in this order one class has 0, not -0

@@ -76,12 +76,13 @@ def frontier(runs: Sequence[StoredRun], axis: str, chosen: str) -> dict[str, Any
     }  # fmt: skip
 
 
-def _room(values: Sequence[float], least: float) -> dict[str, float]:
-    """Ends of an axis that leave some room around the points."""
+def _room(values: Sequence[float], least: float) -> dict[str, Any]:
+    """Ends of an axis that leave some room around the points; labels stand at round numbers, not at the ends."""
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = max(0.12 * (high - low), least)
     digits = 0 if least >= 1 else 2
-    return {"min": max(0.0, round(low - room, digits)), "max": round(high + room, digits)}
+    label = {"color": INK, "hideOverlap": True, "showMinLabel": False, "showMaxLabel": False}
+    return {"min": max(0.0, round(low - room, digits)), "max": round(high + room, digits), "axisLabel": label}
 
 
 def unbeaten(points: Sequence[tuple[float, float]], *, lower: bool) -> list[tuple[float, float]]:
