@@ -1,0 +1,108 @@
+"""Demands somewhat stricter than those asked for: their classes serve as well.
+
+A search ends a little better or worse by chance. Where a demand hardly binds, that chance alone could make a looser
+demand lose more than a stricter one, which nobody would understand. So where a stricter demand on a fixed ladder begins
+with hardly more loss, it is searched as well, as if it had been asked for, and the better classes are kept.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyveil.methods.judge import JudgeSpec
+from polyveil.methods.search.schedule import Effort, Tell, losses, search
+from polyveil.methods.search.space import Codes, Rows, Space, make_space
+from polyveil.methods.search.start import SMALL, best_start, floors_for
+from polyveil.table.coded import CodedTable
+
+CLOSENESS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+SIZES = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
+HARDLY_MORE = 1.1
+"""A stricter demand is searched where the classes it starts from lose at most so many times those asked for."""
+MOST = 4
+"""Stricter demands to search, at most."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """What a search starts from."""
+
+    judge: JudgeSpec
+    space: Space
+    rows: Rows
+    labels: Codes
+    loss: float
+    rng: np.random.Generator
+
+
+def begin(table: CodedTable, judge: JudgeSpec, secret: int, deadline: float = math.inf) -> Beginning:
+    """The first classes; equal demands and secrets give equal ones."""
+    rng = np.random.default_rng(secret)
+    space, rows = make_space(table, judge)
+    labels = best_start(space, rows, rng, deadline)
+    return Beginning(judge, space, rows, labels, float(losses(space, rows, labels).sum()), rng)
+
+
+def best_search(
+    table: CodedTable, first: Beginning, effort: Effort | float, secret: int, began: float, tell: Tell
+) -> Codes:
+    """The best classes for the demand of `first` or, in a small table without a time limit, for a stricter one."""
+    best, least = searched(first, effort, began, tell)
+    if table.rows > SMALL or isinstance(effort, (int, float)):
+        return best
+    for other in nearly_free(table, first, secret):
+        if least <= 0.0:
+            break
+        labels, loss = searched(other, effort, began, lambda done, loss: tell(0.9 + done / 10, min(loss, least)))  # noqa: B023
+        if loss < least:
+            best, least = labels, loss
+    return best
+
+
+def searched(start: Beginning, effort: Effort | float, began: float, tell: Tell) -> tuple[Codes, float]:
+    """The classes found and their loss."""
+    floors = floors_for(start.space)
+    return search(start.space, start.rows, start.labels, effort, floors, start.rng, tell, began=began)
+
+
+def nearly_free(table: CodedTable, first: Beginning, secret: int) -> Iterator[Beginning]:
+    """Beginnings of stricter demands that lose hardly more, each a step from another."""
+    waiting, seen, found = [first], {_key(first.judge)}, 0
+    while waiting:
+        from_here = waiting.pop()
+        for judge in stricter(from_here.judge):
+            if _key(judge) in seen or found >= MOST:
+                continue
+            seen.add(_key(judge))
+            start = begin(table, judge, secret)
+            if start.loss <= HARDLY_MORE * from_here.loss:
+                found += 1
+                waiting.append(start)
+                yield start
+
+
+def stricter(judge: JudgeSpec) -> list[JudgeSpec]:
+    """One step closer in every attribute that has to be close, and one step larger."""
+    steps = []
+    closer = np.array([_rung_below(limit) for limit in judge.close_limit])
+    if len(closer) and (closer > 0).all():
+        steps.append(judge._replace(close_limit=closer))
+    larger = next((size for size in SIZES if size > judge.min_size), None)
+    if larger is not None:
+        steps.append(judge._replace(min_size=larger))
+    return steps
+
+
+def _rung_below(limit: float) -> float:
+    """The next closer threshold of the ladder, with the tolerance that the limit has (0: there is none)."""
+    asked = round(limit, 6)
+    below = [rung for rung in CLOSENESS if rung < asked - 1e-9]
+    return below[-1] + (limit - asked) if below else 0.0
+
+
+def _key(judge: JudgeSpec) -> tuple[int, bytes]:
+    return judge.min_size, np.round(judge.close_limit, 6).tobytes()

@@ -1,0 +1,60 @@
+"""Looser demands never lose more: what a slightly stricter one finds is looked at as well."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from polyveil.measure import measure_loss
+from polyveil.methods import Task
+from polyveil.methods.judge import compile_constraints
+from polyveil.methods.search.stricter import CLOSENESS, SIZES, begin, nearly_free, stricter
+from polyveil.methods.sift import Sift, SiftOptions
+from polyveil.models import KAnonymity, Model, TCloseness, attributes_of
+from polyveil.models.base import TOLERANCE
+from polyveil.policy.schema import Privacy
+from polyveil.table.coded import CodedTable
+from tables import random_table
+
+
+def models(table: CodedTable, k: int, t: float) -> tuple[Model, ...]:
+    return (KAnonymity(k), *(TCloseness(t, column.name) for column in table.sensitive))
+
+
+def loss(table: CodedTable, k: int, t: float, seed: int) -> float:
+    task = Task(table, models(table, k, t), attributes_of(table), Privacy(k=k), np.random.default_rng(seed))
+    found = Sift(SiftOptions(effort="fast")).partition(task)
+    return measure_loss(table, found.class_of_row).information_loss
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_loss_does_not_rise_where_a_demand_hardly_binds(seed: int) -> None:
+    # Thresholds near each other, and so loose that they bind in few classes: what is left of chance would show here.
+    table = random_table(seed, rows=300)
+    losses = [loss(table, 5, t, seed) for t in (0.4, 0.5, 0.6, 0.8, 1.0)]
+    assert all(looser <= 1.01 * stricter for stricter, looser in pairwise(losses)), losses
+
+
+def test_a_step_is_one_rung_closer_or_one_larger() -> None:
+    table = random_table(1, rows=40)
+    judge = compile_constraints(models(table, 5, 0.3), attributes_of(table), table)
+    closer, larger = stricter(judge)
+    assert closer.close_limit == pytest.approx(np.full(len(judge.close_limit), 0.25 + TOLERANCE))
+    assert (closer.min_size, larger.min_size) == (5, 7)
+    assert (larger.close_limit == judge.close_limit).all()
+    last = judge._replace(close_limit=np.full_like(judge.close_limit, CLOSENESS[0]), min_size=SIZES[-1])
+    assert stricter(last) == []
+
+
+def test_only_steps_that_begin_with_hardly_more_loss_are_searched() -> None:
+    table = random_table(2, rows=200)
+    judge = compile_constraints(models(table, 5, 0.9), attributes_of(table), table)
+    first = begin(table, judge, secret=7)
+    found = list(nearly_free(table, first, secret=7))
+    assert all(other.judge.min_size >= 5 and (other.judge.close_limit <= judge.close_limit).all() for other in found)
+    # The same demand asked for directly begins the same way, so its search ends the same way.
+    for other in found:
+        again = begin(table, other.judge, secret=7)
+        assert again.labels.tolist() == other.labels.tolist()
