@@ -41,8 +41,8 @@ def test_a_step_is_one_rung_closer_or_one_larger() -> None:
     table = random_table(1, rows=40)
     judge = compile_constraints(models(table, 5, 0.3), attributes_of(table), table)
     closer, larger = stricter(judge)
-    assert closer.close_limit == pytest.approx(np.full(len(judge.close_limit), 0.25 + TOLERANCE))
-    assert (closer.min_size, larger.min_size) == (5, 7)
+    assert closer.close_limit == pytest.approx(np.full(len(judge.close_limit), 0.2 + TOLERANCE))
+    assert (closer.min_size, larger.min_size) == (5, 10)
     assert (larger.close_limit == judge.close_limit).all()
     last = judge._replace(close_limit=np.full_like(judge.close_limit, CLOSENESS[0]), min_size=SIZES[-1])
     assert stricter(last) == []

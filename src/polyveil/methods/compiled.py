@@ -64,7 +64,9 @@ def _choose_cache() -> None:
 _choose_cache()
 
 import numba  # noqa: E402
-from numba.core import event  # noqa: E402
+from numba.core import event, types  # noqa: E402
+
+unliteral: Callable[[Any], Any] = types.unliteral
 
 
 class _Announcer(event.Listener):
@@ -97,4 +99,13 @@ def on_first_compile(tell: Callable[[str], None]) -> None:
 
 def njit(kernel: Kernel) -> Kernel:
     """Compile to machine code without Python objects, cached on disk, the interpreter lock released."""
-    return cast(Kernel, numba.njit(cache=True, nogil=True)(kernel))
+    compiled: Any = numba.njit(cache=True, nogil=True)(kernel)
+    by_types = compiled.get_call_template
+
+    def by_plain_types(args: Any, kws: Any) -> Any:
+        plain = {name: unliteral(kind) for name, kind in kws.items()}
+        return by_types(tuple(unliteral(kind) for kind in args), plain)
+
+    # A kernel that is called with the number 0 here and with 1 there would be compiled for each of them.
+    compiled.get_call_template = by_plain_types
+    return cast(Kernel, compiled)

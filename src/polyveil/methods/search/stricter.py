@@ -19,11 +19,11 @@ from polyveil.methods.search.space import Codes, Rows, Space, make_space
 from polyveil.methods.search.start import SMALL, best_start, floors_for
 from polyveil.table.coded import CodedTable
 
-CLOSENESS = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
-SIZES = (2, 3, 5, 7, 10, 15, 20, 30, 50, 100)
+CLOSENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+SIZES = (2, 5, 10, 20, 50, 100)
 HARDLY_MORE = 1.1
 """A stricter demand is searched where the classes it starts from lose at most so many times those asked for."""
-MOST = 4
+MOST = 2
 """Stricter demands to search, at most."""
 
 
