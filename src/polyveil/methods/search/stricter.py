@@ -2,7 +2,8 @@
 
 A search ends a little better or worse by chance. Where a demand hardly binds, that chance alone could make a looser
 demand lose more than a stricter one, which nobody would understand. So where a stricter demand on a fixed ladder begins
-with hardly more loss, it is searched as well, as if it had been asked for, and the better classes are kept.
+with hardly more loss, it is searched as well, as if it had been asked for, and the better classes are kept. That is
+done for short searches of small tables, and where few rows have any loss.
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ HARDLY_MORE = 1.1
 """A stricter demand is searched where the classes it starts from lose at most so many times those asked for."""
 MOST = 2
 """Stricter demands to search, at most."""
+FEW = 3000
+"""Up to so many rows with loss, chance shows also after a long search, and a search is cheap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +39,7 @@ class Beginning:
     rows: Rows
     labels: Codes
     loss: float
+    affected: int  # rows that lose anything
     rng: np.random.Generator
 
 
@@ -44,15 +48,18 @@ def begin(table: CodedTable, judge: JudgeSpec, secret: int, deadline: float = ma
     rng = np.random.default_rng(secret)
     space, rows = make_space(table, judge)
     labels = best_start(space, rows, rng, deadline)
-    return Beginning(judge, space, rows, labels, float(losses(space, rows, labels).sum()), rng)
+    by_row = losses(space, rows, labels)
+    return Beginning(judge, space, rows, labels, float(by_row.sum()), int((by_row > 0).sum()), rng)
 
 
 def best_search(
     table: CodedTable, first: Beginning, effort: Effort | float, secret: int, began: float, tell: Tell
 ) -> Codes:
-    """The best classes for the demand of `first` or, in a small table without a time limit, for a stricter one."""
+    """The best classes for the demand of `first` or, where chance may show, for a stricter one."""
     best, least = searched(first, effort, began, tell)
-    if table.rows > SMALL or isinstance(effort, (int, float)):
+    quick = effort == "fast" and table.rows <= SMALL
+    few = isinstance(effort, str) and first.affected <= FEW
+    if not (quick or few):
         return best
     for other in nearly_free(table, first, secret):
         if least <= 0.0:
