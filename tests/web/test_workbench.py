@@ -346,7 +346,7 @@ def test_every_view_is_readable_for_everybody(server: Server, chromium: Browser,
         page = context.new_page()
         page.set_default_timeout(WAIT)
         page.goto(f"{server.url}/?token={TOKEN}")
-        if scheme == "light":
+        if (width, scheme) == (1280, "light"):  # once: where the tree stands already, nothing tells that it came anew
             import_hierarchy(page, server, finished)
         for address, words in views_of(finished).items():
             visit(page, f"{server.url}{address}")
