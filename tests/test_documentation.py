@@ -21,6 +21,7 @@ from ruamel.yaml import YAML
 from polyveil.demo import write_example
 from polyveil.methods import METHODS, make_method
 from polyveil.policy import Policy
+from polyveil.policy.schema import DEFAULT_METHOD
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -68,8 +69,14 @@ def hospital(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.mark.parametrize("page", [page for page in PAGES if YAML_BLOCK.search(page.read_text("utf-8"))], ids=named)
 def test_the_policies_of_a_page_load(page: Path, hospital: Path) -> None:
     for text in YAML_BLOCK.findall(page.read_text(encoding="utf-8")):
-        policy = Policy.from_dict(completed(YAML(typ="safe", pure=True).load(text)), folder=hospital)
-        make_method(policy.method)
+        written = YAML(typ="safe", pure=True).load(text)
+        policy = Policy.from_dict(completed(written), folder=hospital)
+        made = make_method(policy.method)
+        asked = written.get("method", {})
+        assert made.name == asked.get("name", DEFAULT_METHOD)
+        assert {key: getattr(made.options, key) for key in asked if key in type(made.options).model_fields} == {
+            key: value for key, value in asked.items() if key not in ("name", "refine")
+        }
 
 
 def completed(part: Mapping[str, Any]) -> dict[str, Any]:
