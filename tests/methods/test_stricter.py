@@ -10,7 +10,7 @@ import pytest
 from polyveil.measure import measure_loss
 from polyveil.methods import Task
 from polyveil.methods.judge import compile_constraints
-from polyveil.methods.search.stricter import CLOSENESS, SIZES, begin, nearly_free, stricter
+from polyveil.methods.search.stricter import CLOSENESS, SIZES, Together, begin, nearly_free, stricter
 from polyveil.methods.sift import Sift, SiftOptions
 from polyveil.models import KAnonymity, Model, TCloseness, attributes_of
 from polyveil.models.base import TOLERANCE
@@ -58,3 +58,27 @@ def test_only_steps_that_begin_with_hardly_more_loss_are_searched() -> None:
     for other in found:
         again = begin(table, other.judge, secret=7)
         assert again.labels.tolist() == other.labels.tolist()
+
+
+def test_searches_side_by_side_tell_one_story() -> None:
+    # Their mean share of the work and the least loss of any; neither turns back when another search begins.
+    told: list[tuple[float, float]] = []
+    together = Together(lambda done, loss: told.append((done, loss)))
+    one = together.one()
+    one(0.5, 2.0)
+    other = together.one()
+    other(0.0, 3.0)
+    other(0.8, 1.5)
+    one(1.0, 1.8)
+    other(1.0, 1.6)
+    assert told == [(0.5, 2.0), (0.5, 2.0), (pytest.approx(0.65), 1.5), (pytest.approx(0.9), 1.5), (1.0, 1.5)]
+
+
+def test_the_classes_do_not_depend_on_which_search_ends_first() -> None:
+    table = random_table(3, rows=300)
+    demands = models(table, 5, 0.6)
+    runs = []
+    for _ in range(3):
+        task = Task(table, demands, attributes_of(table), Privacy(k=5), np.random.default_rng(4))
+        runs.append(Sift(SiftOptions(effort="fast")).partition(task).class_of_row.tolist())
+    assert runs[0] == runs[1] == runs[2]

@@ -35,6 +35,8 @@ from polyveil.policy.hierarchy import FloatArray, IntArray
 
 MANY_ROWS = 100
 """Divisions of fewer rows use all the closeness that is left."""
+MOST_CHANGES = 300
+"""Changes of sides after which a cut that does not hold yet is hardly ever mended."""
 BLENDS = 7
 """Steps of the search between a cut and equal shares."""
 ROW_BITS, CODE_BITS, TUPLE_BITS = 23, 18, 22
@@ -205,7 +207,7 @@ def mend(space: Space, tuples: IntArray, begin: IntArray, left: IntArray) -> boo
     for x in range(found):
         count_row(space, hist, 0, tuples[x], left[x])
         count_row(space, hist, 1, tuples[x], begin[x + 1] - begin[x] - left[x])
-    for _ in range(begin[found]):
+    for _ in range(min(begin[found], MOST_CHANGES)):
         if keeps(space, hist, 0, on_left) and keeps(space, hist, 1, on_right):
             return True
         left_mean = pressure(space, hist, 0, on_left, left_push)

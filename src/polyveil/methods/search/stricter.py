@@ -3,18 +3,22 @@
 A search ends a little better or worse by chance. Where a demand hardly binds, that chance alone could make a looser
 demand lose more than a stricter one, which nobody would understand. So where a stricter demand on a fixed ladder begins
 with hardly more loss, it is searched as well, as if it had been asked for, and the better classes are kept. That is
-done for short searches of small tables, and where few rows have any loss.
+done for short searches of small tables, and where few rows have any loss. The searches run side by side.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from operator import itemgetter
+from threading import Lock
 
 import numpy as np
 
 from polyveil.methods.judge import JudgeSpec
+from polyveil.methods.search.rounds import CORES
 from polyveil.methods.search.schedule import Effort, Tell, losses, search
 from polyveil.methods.search.space import Codes, Rows, Space, make_space
 from polyveil.methods.search.start import SMALL, best_start, floors_for
@@ -56,18 +60,43 @@ def best_search(
     table: CodedTable, first: Beginning, effort: Effort | float, secret: int, began: float, tell: Tell
 ) -> Codes:
     """The best classes for the demand of `first` or, where chance may show, for a stricter one."""
-    best, least = searched(first, effort, began, tell)
     quick = effort == "fast" and table.rows <= SMALL
     few = isinstance(effort, str) and first.affected <= FEW
     if not (quick or few):
-        return best
-    for other in nearly_free(table, first, secret):
-        if least <= 0.0:
-            break
-        labels, loss = searched(other, effort, began, lambda done, loss: tell(0.9 + done / 10, min(loss, least)))  # noqa: B023
-        if loss < least:
-            best, least = labels, loss
-    return best
+        return searched(first, effort, began, tell)[0]
+    told = Together(tell)
+    with ThreadPoolExecutor(CORES) as pool:
+        running = [pool.submit(searched, first, effort, began, told.one())]
+        if first.loss > 0.0:
+            others = nearly_free(table, first, secret)
+            running += [pool.submit(searched, other, effort, began, told.one()) for other in others]
+        found = [search.result() for search in running]
+    return min(found, key=itemgetter(1))[0]
+
+
+class Together:
+    """The progress of searches side by side: the mean of their shares, and the least loss."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._lock = Lock()
+        self._shares: list[float] = []
+        self._shown, self._least = 0.0, math.inf
+
+    def one(self) -> Tell:
+        """What one more search tells."""
+        with self._lock:
+            number = len(self._shares)
+            self._shares.append(0.0)
+
+        def tell(done: float, loss: float) -> None:
+            with self._lock:
+                self._shares[number] = done
+                self._shown = max(self._shown, sum(self._shares) / len(self._shares))
+                self._least = min(self._least, loss)
+                self._tell(self._shown, self._least)
+
+        return tell
 
 
 def searched(start: Beginning, effort: Effort | float, began: float, tell: Tell) -> tuple[Codes, float]:
