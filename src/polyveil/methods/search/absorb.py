@@ -71,24 +71,27 @@ def absorb_all(space: Space, rows: Rows, classes: Classes, order: Codes) -> int:
 def best_class(space: Space, rows: Rows, classes: Classes, order: Codes, place: int, seen: Codes, turn: int) -> int:
     """The class that the row at a place of the order enlarges least and that can take it; -1 where none can.
 
-    The window of candidates grows until one is found; `seen[c] == turn` marks classes already tried.
+    The window of candidates grows until one is found, or all classes are fewer than the rows of a larger one;
+    `seen[c] == turn` marks classes already tried.
     """
     r = index(order[place])
+    used = index(classes.spare[USED])
     reach, done = WINDOW, 0
     while True:
         best, chosen = np.inf, -1
         first, last = max(place - reach, 0), min(place + reach + 1, len(order))
-        for i in range(first, last):
-            if abs(i - place) < done:
+        everywhere = last - first > used or last - first == len(order)
+        for i in range(used if everywhere else last - first):
+            if not everywhere and abs(first + i - place) < done:
                 continue
-            c = index(classes.member[order[i], CLASS])
-            if c < 0 or seen[c] == turn:
+            c = i if everywhere else index(classes.member[order[first + i], CLASS])
+            if c < 0 or classes.size[c] == 0 or seen[c] == turn:
                 continue
             seen[c] = turn
             cost = cost_of_entering(space, rows, classes, c, r)
             if cost < best and can_enter(space, rows, classes, c, r):
                 best, chosen = cost, c
-        if chosen >= 0 or (first == 0 and last == len(order)):
+        if chosen >= 0 or everywhere:
             return chosen
         done, reach = reach + 1, 4 * reach
 
