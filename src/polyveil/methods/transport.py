@@ -2,9 +2,11 @@
 
 Successive shortest paths over the bins: every cell first goes to its cheapest bin, then rows are pushed along the
 cheapest chain of moves from a bin that is too full to one that has room. Each push keeps the assignment the cheapest
-for the sizes it has, so the last one is the cheapest of all. A cell may be shared between bins.
+for the sizes it has, so the last one is the cheapest of all. A cell may be shared between bins. Every push moves at
+least one row to where there is room, so there is an end to them also where costs are equal but for rounding.
 
-Cost: a push touches the cells of the bins on its path; there are about as many pushes as cells.
+Cost: a push compares pairs of bins up to the nearest with room and touches the cells of the bins on its path; there
+are about as many pushes as cells.
 """
 
 from __future__ import annotations
@@ -34,12 +36,9 @@ def _level(cost: FloatArray, flow: IntArray, room: IntArray) -> None:
         over[i] = flow[i].sum() - room[i]
         _cheapest_moves(cost, flow, i, step, mover)
     length, before = np.empty(bins), np.empty(bins, dtype=np.int64)
+    level = np.zeros(bins)
     while over.max() > 0:
-        _shortest(step, over, length, before)
-        end = -1
-        for i in range(bins):
-            if over[i] < 0 and (end < 0 or length[i] < length[end]):
-                end = i
+        end = _shortest(step, over, level, length, before)
         amount, i = -over[end], end
         while before[i] >= 0:
             amount = min(amount, flow[before[i], mover[before[i], i]])
@@ -73,20 +72,28 @@ def _cheapest_moves(cost: FloatArray, flow: IntArray, i: int, step: FloatArray, 
 
 
 @njit
-def _shortest(step: FloatArray, over: IntArray, length: FloatArray, before: IntArray) -> None:
-    """Cheapest chains from the bins that are too full to all others (Bellman-Ford; steps may be negative)."""
+def _shortest(step: FloatArray, over: IntArray, level: FloatArray, length: FloatArray, before: IntArray) -> int:
+    """The bin with room that the cheapest chain from the bins that are too full leads to; fills the way back.
+
+    Dijkstra's algorithm on the steps, which may be negative, seen from levels that make none of them so: a bin's level
+    is how far it was from the full ones so far. Raises the levels for the next chain.
+    """
     bins = len(over)
+    done = np.zeros(bins, dtype=np.bool_)
     for i in range(bins):
         length[i], before[i] = (0.0 if over[i] > 0 else np.inf), -1
-    for _ in range(bins):
-        changed = False
-        for i in range(bins):
-            if length[i] == np.inf:
-                continue
-            for other in range(bins):
-                reached = length[i] + step[i, other]
-                if reached < length[other] - 1e-12:
-                    length[other], before[other] = reached, i
-                    changed = True
-        if not changed:
-            return
+    while True:
+        i = -1
+        for other in range(bins):
+            if not done[other] and (i < 0 or length[other] < length[i]):
+                i = other
+        done[i] = True
+        if over[i] < 0:
+            break
+        for other in range(bins):
+            reached = length[i] + max(step[i, other] + level[i] - level[other], 0.0)
+            if not done[other] and reached < length[other]:
+                length[other], before[other] = reached, i
+    for other in range(bins):
+        level[other] += min(length[other], length[i])
+    return i
