@@ -8,15 +8,15 @@ This package's own method.
 2. What is left at the root is absorbed row by row by the class it enlarges least, or merged if it must be.
 3. Classes are improved: rows move to other classes or change places, neighbouring classes are pooled and built anew, at
    first also where loss rises a little, then only where it falls. Every step keeps every model in every class.
-4. Demands somewhat stricter than those asked for are searched too where they begin with hardly more loss (with `fast`
-   in tables of up to 50,000 rows, otherwise where few rows lose anything): asking for less then does not lose more by
-   chance.
+4. Demands somewhat stricter than those asked for are searched too where they begin with hardly more loss, at most two of
+   them (in tables of up to 50,000 rows, and where few rows lose anything): asking for less then does not lose more by
+   chance. The searches run side by side.
 
 - Guarantee: every model asked for, in every class. Rows are suppressed only where the whole table as one class breaks a
   model, and no more than the policy allows.
 - Cost: O(d n log n) for the tree, and for the improvement an amount of work per row that `effort` sets: it grows in
   proportion to the rows, with `fast` at first more slowly. About 2 microseconds times 20 to 100 (fast, the more rows
-  the less), 400 (balanced) or 4000 (thorough) per row on one core.
+  the less), 400 (balanced) or 4000 (thorough) per row and search.
 - Loss is what is minimized, times the quasi-identifiers' weights where they have any.
 """
 

@@ -1,4 +1,4 @@
-"""Improving classes in rounds: the table is cut into parts of neighbouring classes, and both cores improve parts.
+"""Improving classes in rounds: the table is cut into parts of neighbouring classes, and all cores improve parts.
 
 Every round cuts the table differently, so no border stays. A part is small enough for its data to stay near the
 processor; time grows with the number of rows and nothing else, and memory by little. Random numbers are drawn from
@@ -8,6 +8,7 @@ seeds that the caller's generator gives to each part, so the outcome does not de
 from __future__ import annotations
 
 import math
+import os
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -29,7 +30,9 @@ ORDERS, FEW_ORDERS, FEW_MOVES = 8, 2, 5.0
 ORDER_JITTER = 0.7
 REACH, REACH_CLASSES = 300.0, 1.5
 """How far away candidates are looked for on average, in rows of an order and, where that is more, in mean classes."""
-CORES = 2
+FEWEST_PARTS = 2
+"""Parts of a table that is larger than one, however large its classes."""
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -92,7 +95,7 @@ def cut_into_parts(
     """
     n = len(labels)
     classes = int(labels.max()) + 1
-    number = round(min(n / PART_ROWS, max(classes / PART_CLASSES, CORES)))
+    number = round(min(n / PART_ROWS, max(classes / PART_CLASSES, FEWEST_PARTS)))
     if number <= 1:
         return [np.arange(n)]
     size = np.bincount(labels, minlength=classes)

@@ -3,7 +3,7 @@
 A search ends a little better or worse by chance. Where a demand hardly binds, that chance alone could make a looser
 demand lose more than a stricter one, which nobody would understand. So where a stricter demand on a fixed ladder begins
 with hardly more loss, it is searched as well, as if it had been asked for, and the better classes are kept. That is
-done for short searches of small tables, and where few rows have any loss. The searches run side by side.
+done for small tables, and where few rows have any loss; the searches run side by side.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ HARDLY_MORE = 1.1
 MOST = 2
 """Stricter demands to search, at most."""
 FEW = 3000
-"""Up to so many rows with loss, chance shows also after a long search, and a search is cheap."""
+"""Up to so many rows with loss, chance shows in tables of any size, and a search is cheap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,9 +60,8 @@ def best_search(
     table: CodedTable, first: Beginning, effort: Effort | float, secret: int, began: float, tell: Tell
 ) -> Codes:
     """The best classes for the demand of `first` or, where chance may show, for a stricter one."""
-    quick = effort == "fast" and table.rows <= SMALL
-    few = isinstance(effort, str) and first.affected <= FEW
-    if not (quick or few):
+    chance_shows = table.rows <= SMALL or first.affected <= FEW
+    if not (isinstance(effort, str) and chance_shows):
         return searched(first, effort, began, tell)[0]
     told = Together(tell)
     with ThreadPoolExecutor(CORES) as pool:
