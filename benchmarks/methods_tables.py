@@ -41,7 +41,7 @@ METHODS: Mapping[str, dict[str, Any]] = {
     "fcm, refined": {"name": "fcm", "refine": "fast"},
 }
 BUCKETS = ("mbf", "msdcf", "mmdcf", "sloms", "mbf-mslf", "msdcf-mslf", "mmdcf-mslf", "sloms, levels")
-LIMIT = 300
+LIMIT = 900
 """Processor seconds after which a run is stopped."""
 THRESHOLDS = (None, 0.5, 0.3, 0.2, 0.1)
 SENSITIVE = ("occupation", "education", "workclass", "marital-status", "race")

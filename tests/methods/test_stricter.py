@@ -10,7 +10,7 @@ import pytest
 from polyveil.measure import measure_loss
 from polyveil.methods import Task
 from polyveil.methods.judge import compile_constraints
-from polyveil.methods.search.stricter import CLOSENESS, SIZES, Together, begin, nearly_free, stricter
+from polyveil.methods.search.stricter import CLOSENESS, SIZES, Together, begin, best_search, nearly_free, stricter
 from polyveil.methods.sift import Sift, SiftOptions
 from polyveil.models import KAnonymity, Model, TCloseness, attributes_of
 from polyveil.models.base import TOLERANCE
@@ -82,3 +82,19 @@ def test_the_classes_do_not_depend_on_which_search_ends_first() -> None:
         task = Task(table, demands, attributes_of(table), Privacy(k=5), np.random.default_rng(4))
         runs.append(Sift(SiftOptions(effort="fast")).partition(task).class_of_row.tolist())
     assert runs[0] == runs[1] == runs[2]
+
+
+def test_a_cancel_stops_all_searches() -> None:
+    table = random_table(3, rows=300)
+    calls: list[float] = []
+
+    def tell(done: float, loss: float) -> None:
+        calls.append(done)
+        if len(calls) >= 3:
+            raise KeyboardInterrupt
+
+    judge = compile_constraints(models(table, 5, 0.6), attributes_of(table), table)
+    first = begin(table, judge, secret=4)
+    with pytest.raises(KeyboardInterrupt):
+        best_search(table, first, "thorough", 4, 0.0, tell)
+    assert len(calls) <= 3 + 2, "each of the searches told at most once more"

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 from operator import itemgetter
 from threading import Lock
@@ -63,8 +63,7 @@ def best_search(
     chance_shows = table.rows <= SMALL or first.affected <= FEW
     if not (isinstance(effort, str) and chance_shows):
         return searched(first, effort, began, tell)[0]
-    told = Together(tell)
-    with ThreadPoolExecutor(CORES) as pool:
+    with ThreadPoolExecutor(CORES) as pool, Together(tell) as told:
         running = [pool.submit(searched, first, effort, began, told.one())]
         if first.loss > 0.0:
             others = nearly_free(table, first, secret)
@@ -74,13 +73,23 @@ def best_search(
 
 
 class Together:
-    """The progress of searches side by side: the mean of their shares, and the least loss."""
+    """The progress of searches side by side: the mean of their shares, and the least loss.
+
+    Once left by an error, such as a user's cancel, it stops every search that still tells of progress.
+    """
 
     def __init__(self, tell: Tell) -> None:
         self._tell = tell
+        self._stopped = False
         self._lock = Lock()
         self._shares: list[float] = []
         self._shown, self._least = 0.0, math.inf
+
+    def __enter__(self) -> Together:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._stopped = kind is not None
 
     def one(self) -> Tell:
         """What one more search tells."""
@@ -90,6 +99,8 @@ class Together:
 
         def tell(done: float, loss: float) -> None:
             with self._lock:
+                if self._stopped:
+                    raise CancelledError
                 self._shares[number] = done
                 self._shown = max(self._shown, sum(self._shares) / len(self._shares))
                 self._least = min(self._least, loss)
