@@ -1,12 +1,15 @@
 """How long sift takes with `effort: fast`, as ratios of reading and sorting the same CSV with polars, and its memory.
 
-    python benchmarks/sift_speed.py [--data FOLDER] [--rows 100000,1000000] [--t 0.2] [--effort fast] [--verify 1000000]
+    python benchmarks/sift_speed.py [--data FOLDER] [--rows 100000,1000000] [--t 0.2] [--effort fast] [--write]
+    python benchmarks/sift_speed.py --verify 1000000
 
 Adult resampled with jitter on age, k = 5, occupation and education-num both t-close. Demanded: at a million rows at
 most 25 times the yardstick, and at most 1.5 times the time per row at 100,000 rows; ten million rows in less than 8 GiB
 (`--rows 10000000`; the peak is that of the whole process, reading and encoding included). Every release is judged by
-the plain models before it counts. `--verify` measures, at so many rows, `verify` of a release with two sensitive
-attributes instead, made by the same method: at most 3 times the yardstick.
+the plain models before it counts. `--write` puts the table into docs/methods/sift.md.
+
+`--verify` measures, at so many rows, `verify` of a release of sift with two sensitive attributes instead: at most 3
+times the yardstick.
 """
 
 from __future__ import annotations
@@ -20,6 +23,7 @@ from typing import Any
 
 import polars as pl
 from adult import DATA, QUASI, adult, coded, partition, resampled
+from measured_pages import SIFT, markdown, put
 from sift_loss import adult_policy
 
 import polyveil
@@ -27,7 +31,7 @@ from polyveil.measure import measure_loss
 from polyveil.policy.schema import MethodChoice
 from polyveil.verify import verify
 
-MOST_YARDSTICKS, MOST_GROWTH = 25.0, 1.5
+COLUMNS = ["rows", "seconds", "yardsticks", "of processor time", "time per row", "loss", "GiB"]
 
 
 def main() -> None:
@@ -37,34 +41,41 @@ def main() -> None:
     parser.add_argument("--t", type=float, default=0.2)
     parser.add_argument("--effort", default="fast")
     parser.add_argument("--verify", type=int, default=0)
+    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     effort: Any = float(chosen.effort) if chosen.effort.replace(".", "").isdigit() else chosen.effort
     if chosen.verify:
         verify_ratio(chosen.data, chosen.verify, chosen.t, effort)
         return
-    frame = adult(chosen.data)
-    partition(coded(frame.head(2000), chosen.data), "sift", 5, 0.4, effort="fast")  # compile before the clock runs
-    per_row: list[float] = []
-    for rows in map(int, chosen.rows.split(",")):
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "table.csv"
+    rows = speed_table(chosen.data, [int(number) for number in chosen.rows.split(",")], chosen.t, effort)
+    text = markdown(COLUMNS, rows)
+    print(f"\n{text}")
+    if chosen.write:
+        put("speed", text, SIFT)
+
+
+def speed_table(folder: Path, sizes: list[int], t: float, effort: Any) -> list[list[str]]:
+    """One line for each number of rows."""
+    frame = adult(folder)
+    partition(coded(frame.head(2000), folder), "sift", 5, 0.4, effort="fast")  # compile before the clock runs
+    lines: list[list[str]] = []
+    first = 0.0
+    for rows in sizes:
+        with tempfile.TemporaryDirectory() as place:
+            path = Path(place) / "table.csv"
             resampled(frame, rows).write_csv(path)
             yardstick, yard_busy = min(read_and_sort(path) for _ in range(3))
-            start = time.perf_counter()
-            table = coded(pl.read_csv(path), chosen.data)
-            encoded = time.perf_counter() - start
+            table = coded(pl.read_csv(path), folder)
         start, busy = time.perf_counter(), time.process_time()
-        found = partition(table, "sift", 5, chosen.t, effort=effort)
+        found = partition(table, "sift", 5, t, effort=effort)
         seconds, busy = time.perf_counter() - start, time.process_time() - busy
-        per_row.append(seconds / rows)
+        first = first or seconds / rows
         loss = measure_loss(table, found.class_of_row).information_loss
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-        print(
-            f"{rows:>10} rows: {seconds:7.1f} s ({busy:.1f} s CPU, encoding {encoded:.1f} s), "
-            f"{seconds / yardstick:6.1f} x the yardstick of {yardstick:.2f} s ({busy / yard_busy:.1f} x in CPU), "
-            f"time per row {per_row[-1] / per_row[0]:.2f} x the first, loss {loss:.4f}, peak {peak:.2f} GiB",
-            flush=True,
-        )
+        figures = [f"{seconds:.1f}", f"{seconds / yardstick:.1f}", f"{busy / yard_busy:.1f}"]
+        lines.append([f"{rows:,}", *figures, f"{seconds / rows / first:.2f}", f"{loss:.3f}", f"{peak:.1f}"])
+        print(" | ".join(lines[-1]), flush=True)
+    return lines
 
 
 def verify_ratio(folder: Path, rows: int, t: float, effort: Any) -> None:

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 logger = logging.getLogger("polyveil")
-ANNOUNCEMENT = "compiling fast kernels for this machine; this takes some seconds, once"
+ANNOUNCEMENT = "compiling fast kernels for this machine; this takes up to a minute, once"
 
 
 def _writable(folder: Path) -> bool:
