@@ -8,9 +8,9 @@ This package's own method.
 2. What is left at the root is absorbed row by row by the class it enlarges least, or merged if it must be.
 3. Classes are improved: rows move to other classes or change places, neighbouring classes are pooled and built anew, at
    first also where loss rises a little, then only where it falls. Every step keeps every model in every class.
-4. Up to two demands somewhat stricter than those asked for are searched too where they begin with hardly more loss (in
-   tables of up to 50,000 rows, and where few rows lose anything): asking for less then does not lose more by chance.
-   The searches run side by side.
+4. Demands somewhat stricter than those asked for are searched too where they begin with hardly more loss (up to two in
+   tables of up to 50,000 rows, up to six where few rows lose anything): asking for less then does not lose more by
+   chance. The searches run side by side.
 
 - Guarantee: every model asked for, in every class. Rows are suppressed only where the whole table as one class breaks a
   model, and no more than the policy allows.

@@ -26,12 +26,12 @@ from polyveil.table.coded import CodedTable
 
 CLOSENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 SIZES = (2, 5, 10, 20, 50, 100)
-HARDLY_MORE = 1.1
-"""A stricter demand is searched where the classes it starts from lose at most so many times those asked for."""
-MOST = 2
-"""Stricter demands to search, at most."""
-FEW = 3000
-"""Up to so many rows with loss, chance shows in tables of any size, and a search is cheap."""
+HARDLY_MORE, MOST = 1.1, 2
+"""A stricter demand is searched where the classes it starts from lose at most so many times those asked for; and how
+many are searched at most."""
+FEW, FEW_SHARE, HARDLY_MORE_OF_FEW, MOST_OF_FEW = 3000, 0.1, 1.5, 6
+"""Up to so many rows with loss, and such a share of all, chance shows in tables of any size and is greater; a search is
+cheap then."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ def best_search(
     table: CodedTable, first: Beginning, effort: Effort | float, secret: int, began: float, tell: Tell
 ) -> Codes:
     """The best classes for the demand of `first` or, where chance may show, for a stricter one."""
-    chance_shows = table.rows <= SMALL or first.affected <= FEW
+    chance_shows = table.rows <= SMALL or few_affected(table, first)
     if not (isinstance(effort, str) and chance_shows):
         return searched(first, effort, began, tell)[0]
     with ThreadPoolExecutor(CORES) as pool, Together(tell) as told:
@@ -109,6 +109,11 @@ class Together:
         return tell
 
 
+def few_affected(table: CodedTable, first: Beginning) -> bool:
+    """Whether few rows lose anything."""
+    return first.affected <= min(FEW, FEW_SHARE * table.rows)
+
+
 def searched(start: Beginning, effort: Effort | float, began: float, tell: Tell) -> tuple[Codes, float]:
     """The classes found and their loss."""
     floors = floors_for(start.space)
@@ -117,15 +122,17 @@ def searched(start: Beginning, effort: Effort | float, began: float, tell: Tell)
 
 def nearly_free(table: CodedTable, first: Beginning, secret: int) -> Iterator[Beginning]:
     """Beginnings of stricter demands that lose hardly more, each a step from another."""
+    few = few_affected(table, first)
+    hardly_more, most = (HARDLY_MORE_OF_FEW, MOST_OF_FEW) if few else (HARDLY_MORE, MOST)
     waiting, seen, found = [first], {_key(first.judge)}, 0
     while waiting:
         from_here = waiting.pop()
         for judge in stricter(from_here.judge):
-            if _key(judge) in seen or found >= MOST:
+            if _key(judge) in seen or found >= most:
                 continue
             seen.add(_key(judge))
             start = begin(table, judge, secret)
-            if start.loss <= HARDLY_MORE * from_here.loss:
+            if start.loss <= hardly_more * from_here.loss:
                 found += 1
                 waiting.append(start)
                 yield start
