@@ -98,7 +98,7 @@ def make_space(table: CodedTable, judge: JudgeSpec) -> tuple[Space, Rows]:
         places=np.ascontiguousarray(tuples.codes, dtype=np.int32),
         ranges=np.stack([judge.range_start, judge.range_stop, owner], axis=1).astype(np.int64),
         terms=np.stack([judge.range_weight, judge.range_share], axis=1),
-        limits=judge.close_limit,
+        limits=judge.close_limit.copy(),  # dividing lowers them for a while
         covers=covers,
         caps=judge.cap if judge.has_caps else np.zeros(0),
         more=judge if _asks_more(judge) else None,
