@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from polyveil.measure import measure_loss
 from polyveil.methods.boxes import SET
 from polyveil.methods.judge import closeness, compile_constraints, holds
-from polyveil.methods.search.absorb import absorb_all, merge_rest
+from polyveil.methods.search.absorb import absorb_all, best_class, can_enter, cost_of_entering, merge_rest
 from polyveil.methods.search.classes import CLASS, USED, Classes, box_without, classes_of, total_loss
 from polyveil.methods.search.coarse import coarsen
 from polyveil.methods.search.divide import blend, divide_rows
@@ -62,6 +62,26 @@ def built(table: CodedTable, k: int = 3, t: float | None = 0.4) -> tuple[Space, 
     if absorb_all(space, rows, classes, order) > 0:
         assert merge_rest(space, rows, classes)
     return space, rows, classes
+
+
+@settings(max_examples=20, deadline=None)
+@given(seeds)
+def test_a_row_left_over_enters_the_class_it_enlarges_least(seed: int) -> None:
+    table = random_table(seed, rows=120)
+    space, rows = space_of(table)
+    order, labels = np.arange(table.rows, dtype=np.int32), np.empty(table.rows, dtype=np.int32)
+    found = sift_rows(space, rows, order, 3, 0.0, labels)
+    classes = classes_of(space, rows, labels, found + 1)
+    seen = np.full(len(classes.size), -1, dtype=np.int32)
+    for turn, place in enumerate(np.flatnonzero(labels[order] < 0)):
+        r = int(order[place])
+        open_to_it = [c for c in range(found) if can_enter(space, rows, classes, c, r)]
+        costs = [cost_of_entering(space, rows, classes, c, r) for c in open_to_it]
+        chosen = best_class(space, rows, classes, order, int(place), seen, turn)
+        assert (chosen < 0) == (not open_to_it)
+        if open_to_it:
+            assert chosen in open_to_it
+            assert cost_of_entering(space, rows, classes, chosen, r) == pytest.approx(min(costs))
 
 
 @settings(max_examples=20, deadline=None)
