@@ -37,6 +37,30 @@ class KAnonymity(Model):
         return f"every class has at least {self.threshold:g} rows"
 
 
+class LinkedAnonymity(KAnonymity):
+    """k where sensitive values stand in tables of their own: k rows of the quasi-identifier table look alike."""
+
+    leaves_open = "rows that look alike may be in different groups, and a group tells which values its rows have"
+
+    def statement(self) -> str:
+        k = f"{self.threshold:g}"
+        return f"at least {k} rows of the quasi-identifier table share every combination of quasi-identifiers"
+
+
+class GroupAnonymity(KAnonymity):
+    """k where quasi-identifiers are published as they are: a person's sensitive values hide among those of a group."""
+
+    helps_against = "linking a known person with a sensitive value more closely than with a group"
+    leaves_open = "a known person's row can be found, and that the person is in the table is plain to see"
+
+    def statement(self) -> str:
+        k = f"{self.threshold:g}"
+        return (
+            f"every group has at least {k} rows, so a person's sensitive values are hidden among those of {k} rows; "
+            "the quasi-identifiers are published as they are, so this is not k-anonymity"
+        )
+
+
 class AlphaAnonymity(SensitiveModel):
     """No value has more than a share alpha of any class; with k-anonymity this is (alpha,k)-anonymity.
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from polyveil.errors import Fault, PolicyError
-from polyveil.models.anonymity import AlphaAnonymity, KAnonymity
+from polyveil.models.anonymity import AlphaAnonymity, GroupAnonymity, KAnonymity, LinkedAnonymity
 from polyveil.models.base import Model
 from polyveil.models.closeness import TCloseness
 from polyveil.models.disclosure import BasicBetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
@@ -30,13 +30,20 @@ from polyveil.table.domain import OrderedDomain, TreeDomain
 
 def models_for(policy: Policy, attributes: Mapping[str, Attribute]) -> tuple[Model, ...]:
     """Every model the policy asks for, k first, then column by column; a column's own value wins over `privacy`."""
-    asked: list[Model] = [KAnonymity(policy.privacy.k)] if policy.privacy.k is not None else []
+    asked: list[Model] = [_anonymity(policy, policy.privacy.k)] if policy.privacy.k is not None else []
     for name, column in policy.columns.items():
         if column.role == "sensitive" and name in attributes:
             asked += _diversity(name, column, policy.privacy)
             asked += _others(name, column, policy.privacy)
     asked += [JointCloseness(joint.t, joint_name(joint.columns)) for joint in policy.privacy.joint]
     return tuple(asked)
+
+
+def _anonymity(policy: Policy, k: int) -> KAnonymity:
+    """What k is about depends on the form."""
+    if policy.release.form in (None, "generalized"):
+        return KAnonymity(k)
+    return GroupAnonymity(k) if policy.release.generalize == "none" else LinkedAnonymity(k)
 
 
 def _diversity(name: str, column: Column, privacy: Privacy) -> list[Model]:

@@ -18,7 +18,7 @@ import polars as pl
 
 from polyveil.measure.additional_loss import additional_information_loss
 from polyveil.methods.base import Partition, Slice
-from polyveil.models import KAnonymity, Model
+from polyveil.models import Model
 from polyveil.models.linked import LinkedStatistics
 from polyveil.policy.hierarchy import IntArray
 from polyveil.policy.schema import Policy
@@ -100,17 +100,16 @@ def linked_manifest(
     statistics: LinkedStatistics,
     models: Sequence[Model],
 ) -> dict[str, Any]:
-    """The manifest with the layout of the tables, the loss of grouping, and what k means here."""
+    """The manifest with the layout of the tables and the loss of grouping."""
     slices = [part.attributes for part in partition.slices]
     lost = additional_information_loss(statistics, models, slices)
     groups = [int(part.group_of_row.max(initial=-1)) + 1 for part in partition.slices]
     layout = [{**about, "groups": count} for about, count in zip(table_layout(policy, slices), groups, strict=True)]
-    return with_layout(manifest, policy, layout, rows_with_suppressed_values(partition), lost)
+    return with_layout(manifest, layout, rows_with_suppressed_values(partition), lost)
 
 
 def with_layout(
     manifest: Mapping[str, Any],
-    policy: Policy,
     layout: Sequence[Mapping[str, Any]],
     incomplete: int,
     grouping_loss: float | None,
@@ -121,11 +120,9 @@ def with_layout(
         "suppression_ratio": incomplete / max(manifest["rows"], 1),
         "additional_information_loss": grouping_loss,
     }
-    claims = [_k_claim(claim, policy) if claim["model"] == KAnonymity.key else claim for claim in manifest["claims"]]
     return {
         **manifest,
         "loss": loss,
-        "claims": claims,
         "linked": {"slices": list(layout), "rows_with_suppressed_values": incomplete - manifest["suppressed"]},
     }
 
@@ -136,21 +133,3 @@ def rows_with_suppressed_values(partition: Partition) -> int:
     for part in partition.slices:
         missing = missing | (part.group_of_row < 0)
     return int(np.count_nonzero(missing))
-
-
-def _k_claim(claim: Mapping[str, Any], policy: Policy) -> dict[str, Any]:
-    """What k means where sensitive values stand in other tables."""
-    k = policy.privacy.k
-    if policy.release.generalize == "none":
-        return {
-            **claim,
-            "statement": f"every group has at least {k} rows, so a person's sensitive values are hidden among those of "
-            f"{k} rows; the quasi-identifiers are published as they are, so this is not k-anonymity",
-            "helps_against": "linking a known person with a sensitive value more closely than with a group",
-            "leaves_open": "a known person's row can be found, and that the person is in the table is plain to see",
-        }
-    return {
-        **claim,
-        "statement": f"at least {k} rows of the quasi-identifier table share every combination of quasi-identifiers",
-        "leaves_open": "rows that look alike may be in different groups, and a group tells which values its rows have",
-    }

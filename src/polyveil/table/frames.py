@@ -78,7 +78,7 @@ def check_names(names: Sequence[str], name: str) -> None:
 
 def refuse_unusable_types(schema: dict[str, pl.DataType], name: str) -> None:
     """Only columns of single values can be judged and generalized."""
-    unusable = [f"{column!r} ({dtype})" for column, dtype in schema.items() if not _is_scalar(dtype)]
+    unusable = [f"{column!r} ({dtype})" for column, dtype in schema.items() if not is_scalar(dtype)]
     if unusable:
         raise InputError(
             f"{name}: a column must hold one plain value per row; these do not: {listed(unusable)}. "
@@ -127,7 +127,8 @@ def listed(items: Sequence[str]) -> str:
     return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
 
 
-def _is_scalar(dtype: pl.DataType) -> bool:
+def is_scalar(dtype: pl.DataType) -> bool:
+    """Whether a column of this type holds one plain value per row, as every column of a table and a release does."""
     return dtype.is_numeric() or isinstance(dtype, _SCALARS)
 
 

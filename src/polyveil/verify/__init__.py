@@ -15,7 +15,7 @@ import polars as pl
 from polyveil.policy import from_public
 from polyveil.table.databases import is_url
 from polyveil.verify.database import StoredRelease, read_stored
-from polyveil.verify.files import check_files, read_manifest, read_tables
+from polyveil.verify.files import check_files, check_form, read_manifest, read_tables
 from polyveil.verify.findings import Finding, Verification
 from polyveil.verify.generalized import verify_generalized
 from polyveil.verify.linked import verify_linked
@@ -39,7 +39,11 @@ def verify(place: Path | str | StoredRelease) -> Verification:
 
 def verify_tables(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Verification:
     """Check tables against the manifest that describes them."""
-    return FORMS[manifest["form"]](manifest, from_public(manifest["policy"]), tables)
+    policy = from_public(manifest["policy"])
+    strange = check_form(manifest, policy)
+    if strange:
+        return Verification(tuple(strange))
+    return FORMS[manifest["form"]](manifest, policy, tables)
 
 
 __all__ = ["Finding", "StoredRelease", "Verification", "verify", "verify_tables"]

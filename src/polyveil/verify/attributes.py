@@ -35,15 +35,19 @@ def declared_attributes(manifest: Mapping[str, Any], policy: Policy) -> dict[str
         about = manifest["sensitive"].get(name)
         if about is None:
             raise InputError(f"the manifest does not describe the sensitive column {name}. The release is damaged")
-        found[name] = _declared(name, about, policy.columns[name])
+        try:
+            found[name] = _declared(name, about, policy.columns[name])
+        except (KeyError, ValueError):
+            raise InputError(
+                f"the manifest's values of {name} do not fit its policy. The release is damaged; "
+                "get it again from its source"
+            ) from None
     return found
 
 
 def _declared(name: str, about: Mapping[str, Any], column: Column) -> Declared:
     values, counts = [str(value) for value in about["values"]], [int(count) for count in about["counts"]]
     has_null = len(counts) == len(values) + 1
-    if len(counts) - has_null != len(values) or min(counts) < 0:
-        raise InputError(f"the manifest's counts of {name} do not fit its values. The release is damaged")
     labels: list[str | None]
     if about["kind"] == "categorical":
         tree = _tree(values, column)
@@ -113,11 +117,19 @@ def _levels(code: Mapping[str | None, int], column: Column) -> IntArray:
 def codes_of_cells(declared: Declared, cells: pl.Series) -> IntArray | None:
     """One code per cell; None where a cell holds a value the manifest does not know."""
     distinct = cells.unique().to_list()
-    codes = {value: declared.code.get(_label(value, declared.kind), -1) for value in distinct}
+    codes = {value: _code(declared, value) for value in distinct}
     if min(codes.values(), default=0) < 0:
         return None
     mapped = cells.replace_strict(list(codes), list(codes.values()), return_dtype=pl.Int64)
     return mapped.to_numpy()
+
+
+def _code(declared: Declared, value: Any) -> int:
+    """The code of one cell, or -1 where it is no value of its column, be it of another kind altogether."""
+    try:
+        return declared.code.get(_label(value, declared.kind), -1)
+    except (TypeError, ValueError):
+        return -1
 
 
 def _label(value: Any, kind: str) -> str | None:

@@ -14,6 +14,7 @@ from polyveil.policy.hierarchy import IntArray
 from polyveil.verify.findings import Finding, fails, holds, not_checked
 
 CLOSE = 1e-9
+_PART_OF_SUMMARY = {"t-closeness": "t", "joint-t-closeness": "joint"}
 
 
 def judge_promises(models: Sequence[Model], statistics: ClassStatistics) -> tuple[list[Finding], list[Verdict]]:
@@ -79,6 +80,8 @@ def compare_claims(
         if claim is None:
             findings.append(fails("claim", f"the policy asks for {_name(key)}, the manifest claims nothing about it"))
             continue
+        if claim["statement"] != model.statement():
+            findings.append(fails("claim", f"{_name(key)}: the manifest does not state that {model.statement()}"))
         measured = dict(zip(("threshold", "measured", "mean"), (model.threshold, *found[key]), strict=True))
         findings.extend(
             fails("claim", f"{_name(key)}: the manifest says {field} {claim[field]}, the files give {value:.9g}")
@@ -98,27 +101,33 @@ def check_figures(manifest: Mapping[str, Any], statistics: ClassStatistics) -> l
 def compare_figures(manifest: Mapping[str, Any], classes: int, sizes: tuple[float, float, float]) -> list[Finding]:
     """The manifest's figures against the number of classes and their least, mean and greatest size."""
     least, mean, greatest = sizes
-    measured: dict[str, float] = {
-        "classes": classes,
-        "class_size.min": least,
-        "class_size.mean": mean,
-        "class_size.max": greatest,
-        "privacy.k": least,
-    }
-    for claim in manifest["claims"]:
-        part = "l" if claim["model"].endswith("-diversity") else "t" if claim["model"] == "t-closeness" else None
+    privacy: dict[str, Any] = {"k": least, "l": {}, "t": {}}
+    for claim in manifest["claims"]:  # compare_claims has measured them
+        part = _PART_OF_SUMMARY.get(claim["model"], "l" if claim["model"].endswith("-diversity") else None)
         if part:
-            measured[f"privacy.{part}.{claim['attribute']}"] = (
-                math.nan if claim["measured"] is None else claim["measured"]
-            )
-    findings = []
-    for name, value in measured.items():
-        stated: Any = manifest
-        for step in name.split(".", 2):
-            stated = stated.get(step) if isinstance(stated, Mapping) else None
-        if not same(stated, value):
-            findings.append(fails("figure", f"the manifest says {name} is {stated}, the files give {value:.9g}"))
+            value = math.nan if claim["measured"] is None else claim["measured"]
+            privacy.setdefault(part, {})[claim["attribute"]] = value
+    figures = {"classes": classes, "class_size": {"min": least, "mean": mean, "max": greatest}, "privacy": privacy}
+    findings = [finding for name, value in figures.items() for finding in compare_parts(name, manifest[name], value)]
     return findings or [holds("figures", "row, class and summary figures are as measured")]
+
+
+def compare_parts(name: str, stated: Any, measured: Any, check: str = "figure") -> list[Finding]:
+    """Figures by name, to any depth: each as measured, none missing, and none that nothing was measured for."""
+    if not isinstance(measured, Mapping):
+        if same(stated, measured):
+            return []
+        return [fails(check, f"the manifest says {name} is {stated}, the files give {measured:.9g}")]
+    if not isinstance(stated, Mapping):
+        return [fails(check, f"the manifest has no figures of {name}")]
+    findings = [
+        fails(check, f"the manifest has a figure {name}.{part} that the release does not have")
+        for part in stated
+        if part not in measured
+    ]
+    for part, value in measured.items():
+        findings += compare_parts(f"{name}.{part}", stated.get(part), value, check)
+    return findings
 
 
 def same(stated: Any, measured: float) -> bool:

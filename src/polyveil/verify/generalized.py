@@ -16,7 +16,7 @@ from polyveil.verify.claims import check_claims, check_figures, judge_against_re
 from polyveil.verify.classes import class_of_row
 from polyveil.verify.findings import Finding, Verification, fails, holds
 from polyveil.verify.joint import with_joint
-from polyveil.verify.loss import check_loss
+from polyveil.verify.loss import check_loss, class_sizes
 
 
 def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> Verification:
@@ -44,7 +44,7 @@ def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapp
         findings += judge_against_released(models, statistics)
     findings += check_claims(manifest, models, statistics)
     findings += check_figures(manifest, statistics)
-    findings += check_loss(manifest, policy, frame)
+    findings += check_loss(manifest, policy, frame, class_sizes(statistics.sizes))
     return Verification(tuple(findings), tuple(verdicts))
 
 

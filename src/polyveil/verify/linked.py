@@ -24,7 +24,7 @@ from polyveil.verify.classes import class_of_row
 from polyveil.verify.findings import Finding, Verification, fails, holds
 from polyveil.verify.generalized import check_distribution, check_rows, sensitive_codes
 from polyveil.verify.joint import with_joint
-from polyveil.verify.loss import check_loss
+from polyveil.verify.loss import check_loss, class_sizes
 from polyveil.verify.orders import (
     agreement_findings,
     mean_places,
@@ -59,16 +59,18 @@ def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
     if findings:
         return Verification(tuple(findings))
     quasi = tables["quasi"]
+    findings = [finding for about in slices for finding in _check_rows_of_groups(about, tables[about["table"]], quasi)]
+    if findings:
+        return Verification(tuple(findings))
     parts = [_read(about, tables[about["table"]]) for about in slices]
     findings = check_rows(manifest, policy, quasi.height) + _check_suppression(manifest, policy, quasi, slices)
     findings += [finding for part in parts for finding in _check_groups(part, quasi)]
     codes, attributes, value_findings = _codes(manifest, policy, parts)
     if value_findings:
         return Verification((*findings, *value_findings))
-    sizes = None
-    if policy.release.generalize != "none":
-        sizes = np.bincount(class_of_row(quasi, policy.having("quasi"))).astype(np.int64)
-    statistics = _statistics(sizes, parts, codes, attributes)
+    exact = policy.release.generalize == "none"
+    sizes = np.bincount(class_of_row(quasi, policy.having("quasi"))).astype(np.int64)
+    statistics = _statistics(None if exact else sizes, parts, codes, attributes)
     models = models_for(policy, attributes)
     promises, verdicts = judge_promises(models, statistics)
     findings += _check_distribution(manifest, statistics)
@@ -79,17 +81,8 @@ def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
     findings += check_figures(manifest, statistics)
     findings += _check_additional_loss(manifest, models, statistics, slices)
     findings += _check_orders(quasi, parts)
-    findings += check_loss(manifest, policy, quasi) if sizes is not None else check_no_loss(manifest, policy)
+    findings += check_loss(manifest, policy, quasi, class_sizes(sizes), exact=exact)
     return Verification(tuple(findings), tuple(verdicts))
-
-
-def check_no_loss(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
-    """Quasi-identifiers that are published as they are lose nothing; a suppressed row loses all of them."""
-    lost = manifest["suppressed"] * len(policy.having("quasi")) / max(manifest["rows"], 1)
-    stated = manifest["loss"]["information_loss"]
-    if not same(stated, lost):
-        return [fails("loss", f"the manifest says information_loss {stated}, suppressed rows alone lose {lost:.9g}")]
-    return [holds("loss", "quasi-identifiers are published as they are")]
 
 
 def check_columns(
@@ -119,14 +112,26 @@ def check_columns(
     return findings
 
 
+def _check_rows_of_groups(about: Mapping[str, Any], frame: pl.DataFrame, quasi: pl.DataFrame) -> list[Finding]:
+    """Every row has a group, and counts are numbers that say no more rows than there are."""
+    check = f"groups of {about['table']}"
+    if frame.get_column(about["group"]).has_nulls():
+        return [fails(check, "a row has no group id")]
+    if "count" not in about:
+        return []
+    counts = frame.get_column(about["count"]).cast(pl.Int64, strict=False)
+    if counts.has_nulls() or (counts < 1).any() or sum(counts.to_list()) > quasi.height:
+        return [fails(check, f"{about['count']} does not say how many rows of quasi each row stands for")]
+    return []
+
+
 def _read(about: Mapping[str, Any], frame: pl.DataFrame) -> SensitiveTable:
     groups = frame.get_column(about["group"]).cast(pl.String)
     ids = sorted(groups.unique().drop_nulls().to_list())
-    stored = groups.cast(pl.Enum(ids)).to_physical().cast(pl.Int64).fill_null(-1).to_numpy()
+    stored = groups.cast(pl.Enum(ids)).to_physical().cast(pl.Int64).to_numpy()
     if "count" not in about:
         return SensitiveTable(about, frame, stored, stored, ids)
-    repeats = np.maximum(frame.get_column(about["count"]).cast(pl.Int64).fill_null(0).to_numpy(), 0)
-    rows = np.repeat(np.arange(frame.height), repeats)
+    rows = np.repeat(np.arange(frame.height), frame.get_column(about["count"]).cast(pl.Int64).to_numpy())
     return SensitiveTable(about, frame.drop(about["count"])[pl.Series(rows)], stored[rows], stored, ids)
 
 
@@ -151,7 +156,7 @@ def compare_suppression(manifest: Mapping[str, Any], policy: Policy, found: int)
         findings.append(
             fails("suppression", f"{total} rows are suppressed or have suppressed values, the policy allows {allowed}")
         )
-    if not same(manifest["loss"]["suppression_ratio"], total / max(rows, 1)):
+    if not same(manifest["loss"].get("suppression_ratio"), total / max(rows, 1)):
         findings.append(fails("suppression", "the manifest's suppression ratio is not that of the files"))
     return findings or [holds("suppression", f"{total} rows are suppressed or have suppressed values")]
 
@@ -162,7 +167,7 @@ def _check_groups(part: SensitiveTable, quasi: pl.DataFrame) -> list[Finding]:
     here = dict(zip(part.ids, np.bincount(part.group_of_row, minlength=len(part.ids)).tolist(), strict=True))
     there = dict(quasi.get_column(column).cast(pl.String).value_counts().iter_rows())
     there.pop(NOT_AVAILABLE, None)
-    nameless = bool((part.group_of_row < 0).any()) or None in there or NOT_AVAILABLE in here
+    nameless = None in there or NOT_AVAILABLE in here
     differ = sum(here.get(key) != there.get(key) for key in {*here, *there})
     return compare_groups(part.about, nameless, differ, len(part.ids))
 
@@ -257,7 +262,7 @@ def mean_grouping_loss(sums: Sequence[tuple[float, float] | None]) -> float:
 def compare_grouping_loss(manifest: Mapping[str, Any], sums: Sequence[tuple[float, float] | None]) -> list[Finding]:
     """The manifest's figure against the groups."""
     measured = mean_grouping_loss(sums)
-    stated = manifest["loss"]["additional_information_loss"]
+    stated = manifest["loss"].get("additional_information_loss")
     if not same(stated, measured):
         return [fails("loss of grouping", f"the manifest says {stated}, the groups give {measured:.9g}")]
     return [holds("loss of grouping", "additional information loss is as measured from the groups")]

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePosixPath
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from polyveil.errors import InputError
+
+MOST_ROWS = 2**53
+"""Above it a count is no longer exact as a float, and 64-bit sums of counts could overflow."""
+
+Count = Annotated[int, Field(ge=0, le=MOST_ROWS)]
 
 
 class _Part(BaseModel):
@@ -18,7 +24,8 @@ class FileShape(_Part):
     """A listed file; tables also have rows and columns."""
 
     sha256: str = Field(pattern="^[0-9a-f]{64}$")
-    rows: int | None = Field(default=None, ge=0)
+    bytes: Count | None = None
+    rows: Count | None = None
     columns: list[str] | None = None
 
 
@@ -27,6 +34,7 @@ class ClaimShape(_Part):
 
     model: str
     attribute: str | None
+    statement: str
     threshold: float | None
     measured: float | None
     mean: float | None
@@ -46,9 +54,45 @@ class SensitiveShape(_Part):
     """A sensitive column's values and how often the input had each; one more count stands for missing."""
 
     distance: str
-    kind: str
+    kind: Literal["numeric", "date", "ordinal", "categorical"]
     values: list[str]
-    counts: list[int]
+    counts: list[Count] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fitting(self) -> SensitiveShape:
+        if len(self.counts) - len(self.values) not in (0, 1) or not _distinct(self.values):
+            raise ValueError("every value is there once and has a count")
+        if sum(self.counts) > MOST_ROWS:
+            raise ValueError("the counts are those of a table")
+        return self
+
+
+class SliceShape(_Part):
+    """A sensitive table of a linked release."""
+
+    table: str
+    group: str
+    attributes: list[str] = Field(min_length=1)
+    groups: Count
+    count: str = ""
+
+
+class LinkedShape(_Part):
+    """The sensitive tables of a linked release, each with a name and a group id of its own."""
+
+    slices: list[SliceShape] = Field(min_length=1)
+    rows_with_suppressed_values: Count
+
+    @field_validator("slices")
+    @classmethod
+    def _told_apart(cls, slices: list[SliceShape]) -> list[SliceShape]:
+        if not _distinct(["quasi", *(one.table for one in slices)]) or not _distinct([one.group for one in slices]):
+            raise ValueError("tables and group ids have names of their own")
+        return slices
+
+
+def _distinct(names: Sequence[str]) -> bool:
+    return len(set(names)) == len(names)
 
 
 class ManifestShape(_Part):
@@ -57,15 +101,22 @@ class ManifestShape(_Part):
     form: Literal["generalized", "anatomized", "sliced"]
     policy: dict[str, Any]
     files: dict[str, FileShape] = Field(default_factory=dict)
-    rows: int = Field(ge=0)
-    suppressed: int = Field(ge=0)
-    classes: int = Field(ge=0)
+    rows: Count
+    suppressed: Count
+    classes: Count
     class_size: dict[str, float]
     privacy: dict[str, Any]
     claims: list[ClaimShape]
     loss: dict[str, Any]
     quasi: dict[str, QuasiShape]
     sensitive: dict[str, SensitiveShape]
+    linked: LinkedShape | None = None
+
+    @model_validator(mode="after")
+    def _of_its_form(self) -> ManifestShape:
+        if self.form != "generalized" and self.linked is None:
+            raise ValueError("linked tables are described")
+        return self
 
     @field_validator("files")
     @classmethod

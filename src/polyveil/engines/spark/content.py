@@ -17,7 +17,7 @@ from polyveil.verify.attributes import declared_attributes
 from polyveil.verify.claims import compare_claims, compare_figures, promise_finding
 from polyveil.verify.findings import Finding, Verification, fails
 from polyveil.verify.generalized import check_rows, compare_distribution
-from polyveil.verify.loss import compare_loss
+from polyveil.verify.loss import NOTHING, ClassSizes, CostsOf, compare_loss
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -78,8 +78,18 @@ def judge_table(manifest: Mapping[str, Any], policy: Policy, content: Content) -
     findings = check_rows(manifest, policy, content.rows)
     findings += compare_distribution(manifest, content.attributes, content.counts)
     findings += promises
-    findings += compare_loss(manifest, policy, content.measured.loss)
+    findings += judge_loss(manifest, policy, content)
     return Verification(tuple(findings), verdicts)
+
+
+def judge_loss(manifest: Mapping[str, Any], policy: Policy, content: Content) -> list[Finding]:
+    """The stated losses against those of the classes that a reader sees and of their cells."""
+    seen = content.seen
+    sizes = ClassSizes(seen.rows, seen.classes, seen.squares, seen.logs)
+    costs: CostsOf | Finding = seen.loss
+    if not isinstance(costs, Finding):
+        costs = {name: costs.get(name, NOTHING) for name in policy.having("quasi")}
+    return compare_loss(manifest, policy, costs, sizes)
 
 
 def undeclared(content: Content) -> tuple[Finding, ...]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyveil.engines.spark.content import Content, Link, judge_promises, undeclared
+from polyveil.engines.spark.content import Content, Link, judge_loss, judge_promises, undeclared
 from polyveil.engines.spark.guarded import guarded_items
 from polyveil.engines.spark.measure import Judge, Judged, Measured, released_counts
 from polyveil.engines.spark.values import quoted
@@ -24,13 +24,11 @@ from polyveil.verify.generalized import check_rows, compare_distribution
 from polyveil.verify.linked import (
     NOT_AVAILABLE,
     SCATTERED,
-    check_no_loss,
     compare_grouping_loss,
     compare_groups,
     compare_suppression,
     with_missing_values,
 )
-from polyveil.verify.loss import compare_loss
 from polyveil.verify.orders import agreement_findings, deviations, neighbour_findings
 
 if TYPE_CHECKING:
@@ -100,7 +98,6 @@ def _together(
         classes=sum(one.classes for one in sizes),
         least=min((one.least for one in sizes if one.classes), default=0),
         greatest=max((one.greatest for one in sizes), default=0),
-        loss=rows[1].loss if rows else 0.0,
     )
     judging = [*([rows] if rows else []), *parts]
     for model in models:
@@ -213,8 +210,5 @@ def judge_linked(manifest: Mapping[str, Any], policy: Policy, content: Content) 
     findings += promises
     findings += compare_grouping_loss(manifest, content.grouping)
     findings += orders or [SCATTERED]
-    if policy.release.generalize == "none":
-        findings += check_no_loss(manifest, policy)
-    else:
-        findings += compare_loss(manifest, policy, content.measured.loss)
+    findings += judge_loss(manifest, policy, content)
     return Verification(tuple(findings), verdicts)

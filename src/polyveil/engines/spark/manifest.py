@@ -57,7 +57,7 @@ class Sketch:
         groups = [link.groups for link in content.links] if content else [0] * len(layout)
         lost = mean_grouping_loss(content.grouping) if content else math.nan
         numbered = [{**about, "groups": count} for about, count in zip(layout, groups, strict=True)]
-        return with_layout(manifest, policy, numbered, self.left, lost if math.isfinite(lost) else None)
+        return with_layout(manifest, numbered, self.left, lost if math.isfinite(lost) else None)
 
 
 def with_sizes(loss: Loss, seen: Measured, suppressed: int, rows: int) -> Loss:

@@ -26,7 +26,7 @@ from polyveil.verify.attributes import Declared, codes_of_cells
 from polyveil.verify.classes import class_of_row
 from polyveil.verify.findings import Finding
 from polyveil.verify.linked import grouping_sums
-from polyveil.verify.loss import summed_loss
+from polyveil.verify.loss import NOTHING, Costs, summed_costs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -85,7 +85,7 @@ class Measured:
     greatest: int = 0
     squares: int = 0
     logs: float = 0.0
-    loss: float | Finding = 0.0
+    loss: dict[str, Costs | None] | Finding = field(default_factory=dict)
     grouping: tuple[float, float] | None = None
     judged: list[Judged] = field(default_factory=list)
     again: list[Judged] = field(default_factory=list)
@@ -172,7 +172,7 @@ class Judge:
         attributes = {name: known.attribute for name, known in self.declared.items()}
         statistics = weighted(owner, weights, codes, attributes)
         figures = {**_sizes(statistics.sizes), "judged": self._judged(statistics)}
-        figures["loss"] = self._loss(frame) if self.loss else 0.0
+        figures["loss"] = self._loss(frame) if self.loss else {}
         if self.released is not None:
             own = {name: about.against(self.released[name]) for name, about in attributes.items()}
             figures["again"] = self._judged(replace(statistics, attributes=own))
@@ -192,7 +192,7 @@ class Judge:
         def counts_of(name: str) -> Iterable[tuple[Any, int]]:
             return frame.group_by(name).agg(pl.col("polyveil rows").sum()).iter_rows()
 
-        summed = summed_loss(self.manifest, self.policy, counts_of)
+        summed = summed_costs(self.manifest, self.policy, counts_of)
         return [summed.check, summed.outcome, summed.message] if isinstance(summed, Finding) else summed
 
 
@@ -224,6 +224,10 @@ def weighted(
     return LinkedStatistics(sizes, attributes, histograms, dict.fromkeys(attributes, sizes))
 
 
+def _sum_of_costs(one: Costs | None, other: Costs | None) -> Costs | None:
+    return (one[0] + other[0], one[1] + other[1], one[2] + other[2]) if one and other else None
+
+
 def _added_up(parts: list[dict[str, Any]], models: Sequence[Model], again: bool) -> Measured:
     found = Measured(judged=[Judged() for _ in models], again=[Judged() for _ in models] if again else [])
     for part in parts:
@@ -234,7 +238,8 @@ def _added_up(parts: list[dict[str, Any]], models: Sequence[Model], again: bool)
         if isinstance(part["loss"], list):
             found.loss = Finding(*part["loss"])
         elif not isinstance(found.loss, Finding):
-            found.loss += part["loss"]
+            for name, costs in part["loss"].items():
+                found.loss[name] = _sum_of_costs(found.loss.get(name, NOTHING), costs)
         if part.get("grouping"):
             before = found.grouping or (0.0, 0.0)
             found.grouping = before[0] + part["grouping"][0], before[1] + part["grouping"][1]

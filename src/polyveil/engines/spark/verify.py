@@ -11,7 +11,7 @@ from polyveil.engines.spark.faults import spoken
 from polyveil.engines.spark.linked import judge_linked, measure_linked
 from polyveil.errors import InputError
 from polyveil.policy import Policy, from_public
-from polyveil.verify.files import check_files, read_manifest
+from polyveil.verify.files import check_files, check_form, read_manifest
 from polyveil.verify.findings import Finding, Verification, fails
 from polyveil.verify.linked import check_columns
 
@@ -48,7 +48,7 @@ def read_parts(folder: Path, files: Iterable[str], spark: SparkSession) -> dict[
 def verify_frames(manifest: Mapping[str, Any], tables: Mapping[str, DataFrame]) -> Verification:
     """All checks that need the tables' content."""
     policy = from_public(manifest["policy"])
-    strange = _strange_columns(manifest, policy, tables)
+    strange = check_form(manifest, policy) or _strange_columns(manifest, policy, tables)
     if strange:
         return Verification(tuple(strange))
     return judge(manifest, policy, measure(manifest, policy, tables))
