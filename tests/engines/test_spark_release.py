@@ -91,7 +91,8 @@ def test_a_linked_bundle_of_parts_passes_both_verifiers_and_a_changed_one_neithe
     table, part = next((name, out / name) for name in json.loads((out / "manifest.json").read_text())["files"])
     pl.read_parquet(part).sort("group").write_parquet(part)
     manifest = json.loads((out / "manifest.json").read_text())
-    manifest["files"][table]["sha256"] = hashlib.sha256(part.read_bytes()).hexdigest()
+    content = part.read_bytes()
+    manifest["files"][table] |= {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
     (out / "manifest.json").write_text(json.dumps(manifest))
     for verification in (verify(out), on_cluster(out, spark)):
         assert {finding.check for finding in verification.failures} == {"row order"}
@@ -101,7 +102,8 @@ def test_a_linked_bundle_of_parts_passes_both_verifiers_and_a_changed_one_neithe
     moved = moved.with_columns(pl.Series("group", [moved["group"][-1], *moved["group"][1:]]))
     moved.write_parquet(values)
     name = values.relative_to(out).as_posix()
-    manifest["files"][name]["sha256"] = hashlib.sha256(values.read_bytes()).hexdigest()
+    content = values.read_bytes()
+    manifest["files"][name] |= {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
     (out / "manifest.json").write_text(json.dumps(manifest))
     for verification in (verify(out), on_cluster(out, spark)):
         assert "groups of sensitive_1" in {finding.check for finding in verification.failures}
