@@ -9,15 +9,18 @@ import pytest
 
 from polyveil.measure import measure_loss
 from polyveil.methods import Task
-from polyveil.methods.judge import compile_constraints
+from polyveil.methods.judge import compile_constraints, holds_classes, sensitive_matrix
+from polyveil.methods.search.schedule import losses
 from polyveil.methods.search.stricter import (
     CLOSENESS,
     SIZES,
     Together,
+    as_close_as_it_is,
     begin,
     best_search,
     nearly_free,
     searched,
+    settled,
     stricter,
 )
 from polyveil.methods.sift import Sift, SiftOptions
@@ -30,6 +33,12 @@ from tables import random_table
 
 def models(table: CodedTable, k: int, t: float) -> tuple[Model, ...]:
     return (KAnonymity(k), *(TCloseness(t, column.name) for column in table.sensitive))
+
+
+def with_one_looser(table: CodedTable, t: float) -> tuple[Model, ...]:
+    """All columns as close as 0.3 but the first."""
+    first, *others = (column.name for column in table.sensitive)
+    return KAnonymity(5), TCloseness(t, first), *(TCloseness(0.3, other) for other in others)
 
 
 def loss(table: CodedTable, k: int, t: float, seed: int) -> float:
@@ -55,6 +64,48 @@ def test_a_step_is_one_rung_closer_or_one_larger() -> None:
     assert (larger.close_limit == judge.close_limit).all()
     last = judge._replace(close_limit=np.full_like(judge.close_limit, CLOSENESS[0]), min_size=SIZES[-1])
     assert stricter(last) == []
+
+
+def test_where_thresholds_differ_the_looser_ones_step_alone_as_well() -> None:
+    table = random_table(1, rows=40)
+    judge = compile_constraints(models(table, 5, 0.3), attributes_of(table), table)
+    assert len(judge.close_limit) == 2
+    judge.close_limit[0] = 1.0 + TOLERANCE
+    steps = [((step.close_limit - TOLERANCE).round(6).tolist(), step.min_size) for step in stricter(judge)]
+    assert steps == [([0.3, 0.3], 5), ([0.8, 0.3], 5), ([0.8, 0.2], 5), ([1.0, 0.3], 10)]
+    # A rung below the closest threshold is no step: it would be the closest then.
+    judge.close_limit[:] = (0.25, 0.22)
+    assert [step.close_limit.tolist() for step in stricter(judge)[:2]] == [[0.22, 0.22], [0.22, 0.22]]
+
+
+def test_thresholds_that_do_not_bind_end_in_the_same_search() -> None:
+    table = random_table(2, rows=300)
+    places = sensitive_matrix(table)
+    starts = []
+    for t in (0.85, 0.95, 1.0):
+        judge = compile_constraints(with_one_looser(table, t), attributes_of(table), table)
+        starts.append(as_close_as_it_is(table, begin(table, judge, secret=3), 3))
+    for start in starts:
+        assert start.judge.close_limit.tolist() == starts[0].judge.close_limit.tolist()
+        assert start.labels.tolist() == starts[0].labels.tolist()
+        assert 0.3 <= start.judge.close_limit.min() < start.judge.close_limit.max() < 0.85
+        assert holds_classes(start.judge, start.labels.astype(np.int64), places).all()
+
+
+def test_equal_thresholds_are_searched_as_asked() -> None:
+    table = random_table(2, rows=300)
+    judge = compile_constraints(models(table, 5, 1.0), attributes_of(table), table)
+    first = begin(table, judge, secret=3)
+    assert as_close_as_it_is(table, first, 3) is first
+
+
+def test_classes_of_a_stricter_demand_use_what_the_one_asked_for_allows() -> None:
+    table = random_table(4, rows=400)
+    asked, strict = (compile_constraints(models(table, 5, t), attributes_of(table), table) for t in (0.6, 0.2))
+    first, other = (begin(table, judge, secret=3) for judge in (asked, strict))
+    labels = settled(first, other.labels, other.loss)
+    assert holds_classes(asked, labels.astype(np.int64), sensitive_matrix(table)).all()
+    assert losses(first.space, first.rows, labels).sum() < other.loss
 
 
 def test_only_steps_that_begin_with_hardly_more_loss_are_searched() -> None:

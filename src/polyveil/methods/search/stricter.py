@@ -2,8 +2,10 @@
 
 A search ends a little better or worse by chance. Where a demand hardly binds, that chance alone could make a looser
 demand lose more than a stricter one, which nobody would understand. So where a stricter demand on a fixed ladder begins
-with hardly more loss, it is searched as well, as if it had been asked for, and the better classes are kept. That is
-done for small tables, and where few rows have any loss; the searches run side by side.
+with hardly more loss, it is searched as well, as if it had been asked for, and the better classes are kept. An
+attribute that may be less close than another, but hardly ever is, is taken to be as close as it is: thresholds that do
+not matter then end in the same search, however loose they are. That is done for small tables, and where few rows have
+any loss; the searches run side by side.
 """
 
 from __future__ import annotations
@@ -17,9 +19,9 @@ from threading import Lock
 
 import numpy as np
 
-from polyveil.methods.judge import JudgeSpec
-from polyveil.methods.search.rounds import CORES
-from polyveil.methods.search.schedule import Effort, Tell, losses, search
+from polyveil.methods.judge import JudgeSpec, Places, holds_classes, sensitive_matrix
+from polyveil.methods.search.rounds import CORES, improve
+from polyveil.methods.search.schedule import SETTLE, Effort, Tell, losses, search
 from polyveil.methods.search.space import Codes, Rows, Space, make_space
 from polyveil.methods.search.start import SMALL, best_start, floors_for
 from polyveil.table.coded import CodedTable
@@ -29,6 +31,9 @@ SIZES = (2, 5, 10, 20, 50, 100)
 HARDLY_MORE, MOST = 1.1, 2
 """A stricter demand is searched where the classes it starts from lose at most so many times those asked for; and how
 many are searched at most."""
+HARDLY_BINDING, SETTLING = 0.02, 2
+"""A threshold hardly binds where a closer one breaks classes of so small a share of the rows; and the rounds in which
+classes found with it use what the looser one allows."""
 FEW, FEW_SHARE, HARDLY_MORE_OF_FEW, MOST_OF_FEW = 3000, 0.1, 1.5, 6
 """Up to so many rows with loss, and such a share of all, chance shows in tables of any size and is greater; a search is
 cheap then."""
@@ -63,13 +68,52 @@ def best_search(
     chance_shows = table.rows <= SMALL or few_affected(table, first)
     if not (isinstance(effort, str) and chance_shows):
         return searched(first, effort, began, tell)[0]
+    start = as_close_as_it_is(table, first, secret)
     with ThreadPoolExecutor(CORES) as pool, Together(tell) as told:
-        running = [pool.submit(searched, first, effort, began, told.one())]
-        if first.loss > 0.0:
-            others = nearly_free(table, first, secret)
+        running = [pool.submit(searched, start, effort, began, told.one())]
+        if start.loss > 0.0:
+            others = nearly_free(table, start, secret)
             running += [pool.submit(searched, other, effort, began, told.one()) for other in others]
         found = [search.result() for search in running]
-    return min(found, key=itemgetter(1))[0]
+    labels, loss = min(found, key=itemgetter(1))
+    return labels if start is first else settled(first, labels, loss)
+
+
+def as_close_as_it_is(table: CodedTable, first: Beginning, secret: int) -> Beginning:
+    """The beginning of a demand in which no attribute is looser, beside the closest one, than the classes need it."""
+    start = first
+    while True:
+        judge = _hardly_binding(start, sensitive_matrix(table))
+        if _key(judge) == _key(start.judge):
+            return start
+        other = begin(table, judge, secret)
+        if other.loss > HARDLY_MORE * start.loss:
+            return start
+        start = other
+
+
+def _hardly_binding(start: Beginning, places: Places) -> JudgeSpec:
+    """The demand of a beginning with looser attributes as close as nearly all its classes keep them."""
+    judge, labels = start.judge, start.labels.astype(np.int64)
+    sizes = np.bincount(labels)
+    for attribute in range(len(judge.close_limit)):
+        for limit in _rungs_between(judge.close_limit[attribute], judge.close_limit.min()):
+            limits = judge.close_limit.copy()
+            limits[attribute] = limit
+            closer = judge._replace(close_limit=limits)
+            if sizes[~holds_classes(closer, labels, places)].sum() > HARDLY_BINDING * len(labels):
+                break
+            judge = closer
+    return judge
+
+
+def settled(first: Beginning, labels: Codes, loss: float) -> Codes:
+    """Classes found for a stricter demand, improved once more as far as that of `first` allows."""
+    for _ in range(SETTLING):
+        improved, less = improve(first.space, first.rows, labels, SETTLE, floors_for(first.space), first.rng)
+        if less < loss:
+            labels, loss = improved, less
+    return labels
 
 
 class Together:
@@ -139,11 +183,18 @@ def nearly_free(table: CodedTable, first: Beginning, secret: int) -> Iterator[Be
 
 
 def stricter(judge: JudgeSpec) -> list[JudgeSpec]:
-    """One step closer in every attribute that has to be close, and one step larger."""
+    """All attributes as close as the closest, each looser one a step closer, all a step closer, and one step larger."""
+    limits = judge.close_limit
     steps = []
-    closer = np.array([_rung_below(limit) for limit in judge.close_limit])
-    if len(closer) and (closer > 0).all():
-        steps.append(judge._replace(close_limit=closer))
+    if len(limits):
+        least, closer = limits.min(), np.array([_rung_below(limit) for limit in limits])
+        wanted = [np.full_like(limits, least)]
+        wanted += [
+            np.where(np.arange(len(limits)) == attribute, np.maximum(closer, least), limits)
+            for attribute in np.flatnonzero(limits > least)
+        ]
+        wanted += [closer] if (closer > 0).all() else []
+        steps = [judge._replace(close_limit=one) for one in wanted if (one < limits).any()]
     larger = next((size for size in SIZES if size > judge.min_size), None)
     if larger is not None:
         steps.append(judge._replace(min_size=larger))
@@ -154,7 +205,14 @@ def _rung_below(limit: float) -> float:
     """The next closer threshold of the ladder, with the tolerance that the limit has (0: there is none)."""
     asked = round(limit, 6)
     below = [rung for rung in CLOSENESS if rung < asked - 1e-9]
-    return below[-1] + (limit - asked) if below else 0.0
+    return below[-1] + round(limit - asked, 12) if below else 0.0
+
+
+def _rungs_between(limit: float, least: float) -> Iterator[float]:
+    """The closer thresholds down to the least, which is the last."""
+    while limit > least:
+        limit = max(_rung_below(limit), least)
+        yield limit
 
 
 def _key(judge: JudgeSpec) -> tuple[int, bytes]:
