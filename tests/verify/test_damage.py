@@ -196,3 +196,18 @@ def test_a_row_without_a_group_is_seen(releases: dict[str, Path], tmp_path: Path
     frame.with_columns(pl.Series("group_2", [None, *frame["group_2"][1:]])).write_parquet(file)
     rewritten(release, file.name, file.read_bytes(), repaired=True)
     assert "groups of sensitive_2" in failed(verify(release))
+
+
+@pytest.mark.parametrize("kind", sorted(RELEASES))
+@pytest.mark.parametrize("change", ["remove", "add"])
+def test_quasi_identifiers_that_are_not_the_policys_are_seen(
+    releases: dict[str, Path], tmp_path: Path, kind: str, change: str
+) -> None:
+    release = Path(shutil.copytree(releases[kind], tmp_path / "release"))
+    manifest = json.loads((release / "manifest.json").read_text())
+    if change == "remove":
+        del manifest["quasi"]["age"]
+    else:
+        manifest["quasi"]["more"] = manifest["quasi"]["age"]
+    (release / "manifest.json").write_text(json.dumps(manifest))
+    assert failed(verify(release)) == {"loss"}

@@ -68,11 +68,8 @@ def summed_costs(
     """What each quasi-identifier's cells lost, from how often it has which cell; a finding where that is hidden."""
     if policy.release.numbers != "interval":
         return not_checked("loss", "numbers are published as midpoints or means, which hide the range they stand for")
-    quasi = policy.having("quasi")
-    if set(quasi) != set(manifest["quasi"]):
-        return fails("loss", "the manifest does not describe exactly the policy's quasi-identifiers")
     found = {}
-    for name in quasi:
+    for name in policy.having("quasi"):
         try:
             found[name] = _column_costs(counts_of(name), manifest["quasi"][name], policy.columns[name])
         except (KeyError, ValueError, TypeError):
@@ -84,6 +81,8 @@ def compare_loss(
     manifest: Mapping[str, Any], policy: Policy, summed: CostsOf | Finding, sizes: ClassSizes
 ) -> list[Finding]:
     """Every stated loss that can be measured; suppressed rows lose all, and are one class more."""
+    if set(policy.having("quasi")) != set(manifest["quasi"]):
+        return [fails("loss", "the manifest does not describe exactly the policy's quasi-identifiers")]
     rows, suppressed = manifest["rows"], manifest["suppressed"]
     measured: dict[str, Any] = {
         "discernibility": sizes.squares + suppressed * rows,

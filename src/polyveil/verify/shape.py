@@ -35,9 +35,19 @@ class ClaimShape(_Part):
     model: str
     attribute: str | None
     statement: str
+    helps_against: str
+    leaves_open: str
     threshold: float | None
     measured: float | None
     mean: float | None
+
+
+class MethodShape(_Part):
+    """How the release was made: told to readers, and nothing that a verifier could check."""
+
+    name: str
+    parameters: dict[str, Any]
+    found: dict[str, Any]
 
 
 class QuasiShape(_Part):
@@ -99,6 +109,8 @@ class ManifestShape(_Part):
     """What every manifest holds."""
 
     form: Literal["generalized", "anatomized", "sliced"]
+    polyveil: str
+    method: MethodShape
     policy: dict[str, Any]
     files: dict[str, FileShape] = Field(default_factory=dict)
     rows: Count
