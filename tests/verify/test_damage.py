@@ -98,6 +98,26 @@ def test_any_flipped_byte_is_seen(releases: dict[str, Path], kind: str, data: st
 
 
 @settings(max_examples=100)
+@given(kind=st.sampled_from(["generalized", "sliced"]), data=st.data())
+def test_a_flipped_byte_with_a_repaired_checksum_breaks_nothing(
+    releases: dict[str, Path], kind: str, data: st.DataObject
+) -> None:
+    with TemporaryDirectory() as folder:
+        release = Path(shutil.copytree(releases[kind], Path(folder) / "release"))
+        file = data.draw(st.sampled_from(sorted(f for f in release.iterdir() if f.suffix == ".parquet")))
+        content = bytearray(file.read_bytes())
+        content[data.draw(st.integers(0, len(content) - 1))] ^= data.draw(st.integers(1, 255))
+        rewritten(release, file.name, bytes(content), repaired=True)
+        verify(release)
+
+
+def test_a_folder_named_like_a_partition_adds_no_column(releases: dict[str, Path], tmp_path: Path) -> None:
+    place = tmp_path / "year=2020" / "release"
+    shutil.copytree(releases["generalized"], place)
+    assert verify(place).holds
+
+
+@settings(max_examples=100)
 @given(kind=st.sampled_from(["generalized as csv", "anatomized"]), data=st.data())
 def test_a_changed_text_with_a_repaired_checksum_breaks_nothing(
     releases: dict[str, Path], kind: str, data: st.DataObject

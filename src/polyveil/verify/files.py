@@ -87,13 +87,10 @@ def _entries(folder: Path) -> set[str]:
     return {entry.relative_to(folder).as_posix() for entry in inside}
 
 
-def read_tables(
-    folder: Path, manifest: Mapping[str, Any], *, changed: bool = False
-) -> tuple[dict[str, pl.DataFrame], list[Finding]]:
+def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl.DataFrame], list[Finding]]:
     """The tables by name (file name without its ending); what cannot be read is a finding.
 
     A table may be a folder of parts, as Spark writes it: they are its rows, one part after the other.
-    Files known to be `changed` may be damaged in any way, and are read by the slower reader that survives that.
     """
     parts: dict[str, list[pl.DataFrame]] = {}
     findings = []
@@ -102,7 +99,7 @@ def read_tables(
         if file.suffix not in READABLE or not file.is_file():
             continue
         try:
-            frame = _read_table(file, changed)
+            frame = _read_table(file)
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException, OSError, ValueError):
             findings.append(fails("unreadable file", f"{name} cannot be read as {file.suffix[1:]}"))
             continue
@@ -120,13 +117,12 @@ def read_tables(
     return tables, findings
 
 
-def _read_table(file: Path, changed: bool) -> pl.DataFrame:
+def _read_table(file: Path) -> pl.DataFrame:
     if file.suffix == ".csv":
         return pl.read_csv(file, infer_schema=False)
-    # Flipped bytes can abort polars' Parquet reader and the process with it; pyarrow's raises.
-    if not changed:
-        return pl.read_parquet(file)
-    table = pq.read_table(file)
+    # A damaged file can abort polars' Parquet reader and the process with it; pyarrow's raises.
+    with pq.ParquetFile(file) as reader:
+        table = reader.read()
     table.validate(full=True)
     # Columns and names alone: what else a file says of them is not validated, and polars believes it.
     return pl.DataFrame(pa.Table.from_arrays(table.columns, names=table.column_names))
