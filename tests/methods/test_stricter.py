@@ -13,6 +13,7 @@ from polyveil.methods.judge import compile_constraints, holds_classes, sensitive
 from polyveil.methods.search.schedule import losses
 from polyveil.methods.search.stricter import (
     CLOSENESS,
+    MOST_OF_FEW,
     SIZES,
     Together,
     as_close_as_it_is,
@@ -47,7 +48,7 @@ def loss(table: CodedTable, k: int, t: float, seed: int) -> float:
     return measure_loss(table, found.class_of_row).information_loss
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(8))
 def test_loss_does_not_rise_where_a_demand_hardly_binds(seed: int) -> None:
     # Thresholds near each other, and so loose that they bind in few classes: what is left of chance would show here.
     table = random_table(seed, rows=300)
@@ -166,4 +167,4 @@ def test_a_cancel_stops_all_searches() -> None:
     first = begin(table, judge, secret=4)
     with pytest.raises(KeyboardInterrupt):
         best_search(table, first, "thorough", 4, 0.0, tell)
-    assert len(calls) <= 3 + 2, "each of the searches told at most once more"
+    assert len(calls) <= 3 + 1 + MOST_OF_FEW, "each of the searches told at most once more"

@@ -37,6 +37,8 @@ classes found with it use what the looser one allows."""
 FEW, FEW_SHARE, HARDLY_MORE_OF_FEW, MOST_OF_FEW = 3000, 0.1, 1.5, 6
 """Up to so many rows with loss, and such a share of all, chance shows in tables of any size and is greater; a search is
 cheap then."""
+TINY = 1000
+"""In tables of so many rows every search is cheap."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,9 +83,9 @@ def best_search(
 
 def as_close_as_it_is(table: CodedTable, first: Beginning, secret: int) -> Beginning:
     """The beginning of a demand in which no attribute is looser, beside the closest one, than the classes need it."""
-    start = first
+    start, places = first, sensitive_matrix(table)
     while True:
-        judge = _hardly_binding(start, sensitive_matrix(table))
+        judge = _hardly_binding(start, places)
         if _key(judge) == _key(start.judge):
             return start
         other = begin(table, judge, secret)
@@ -154,8 +156,8 @@ class Together:
 
 
 def few_affected(table: CodedTable, first: Beginning) -> bool:
-    """Whether few rows lose anything."""
-    return first.affected <= min(FEW, FEW_SHARE * table.rows)
+    """Whether few rows lose anything, if only because there are few."""
+    return table.rows <= TINY or first.affected <= min(FEW, FEW_SHARE * table.rows)
 
 
 def searched(start: Beginning, effort: Effort | float, began: float, tell: Tell) -> tuple[Codes, float]:
