@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polyveil.methods import Partition, Task, make_method
+from polyveil.methods import Task, make_method
 from polyveil.models import KAnonymity, TCloseness, attributes_of, codes_of, from_classes
+from polyveil.partition import Partition
 from polyveil.policy import Policy
 from polyveil.policy.schema import MethodChoice, Privacy
 from polyveil.table.bind import bind

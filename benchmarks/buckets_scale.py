@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from polyveil.methods.bucket_demand import Demand
-from polyveil.methods.bucket_engine import PRIORITIES, BucketOptions, bucketize
+from polyveil.methods._buckets.demand import Demand
+from polyveil.methods._buckets.engine import PRIORITIES, BucketOptions, bucketize
 from polyveil.policy.hierarchy import flat
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import TreeDomain

@@ -18,11 +18,12 @@ from buckets_scale import adult
 from polyveil.measure import measure_loss
 from polyveil.measure.additional_loss import additional_information_loss
 from polyveil.measure.queries import query_error, random_queries
-from polyveil.methods.base import Partition, Slice, Task, partition_of
-from polyveil.methods.bucket_demand import demand_of
-from polyveil.methods.bucket_engine import TIES, BucketOptions, bucketize
+from polyveil.methods._buckets.demand import demand_of
+from polyveil.methods._buckets.engine import TIES, BucketOptions, bucketize
+from polyveil.methods.base import Task
 from polyveil.models import attributes_of, models_for
 from polyveil.models.linked import from_groups
+from polyveil.partition import Partition, Slice, partition_of
 from polyveil.policy import Policy
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode

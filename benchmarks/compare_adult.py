@@ -16,7 +16,7 @@ from typing import Any
 
 import polars as pl
 
-from polyveil.advise.compare import compare
+from polyveil.advice.compare import compare
 from polyveil.methods import METHODS
 
 ALLOWED_SECONDS = 180.0

@@ -27,10 +27,10 @@ import numpy as np
 import polars as pl
 
 import polyveil
-from polyveil.release.database import write_release
+from polyveil.releases.database import write_release
 from polyveil.table.databases import place_of, read_wanted
-from polyveil.verify import StoredRelease
-from polyveil.verify.fingerprint import fingerprint
+from polyveil.verification import StoredRelease
+from polyveil.verification.fingerprint import fingerprint
 
 MANIFEST = {"format": "polyveil-release", "format_version": 1}
 ALLOWED = 3.0

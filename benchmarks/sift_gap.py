@@ -21,10 +21,10 @@ from scipy.optimize import linprog
 from scipy.sparse import coo_array
 from sift_loss import adult_policy
 
-from polyveil.methods.judge import compile_constraints
-from polyveil.methods.search.extract import take_out
-from polyveil.methods.search.space import Rows, Space, make_space
-from polyveil.methods.search.tree import grow_tree
+from polyveil.methods._kernels.judge import compile_constraints
+from polyveil.methods._search.extract import take_out
+from polyveil.methods._search.space import Rows, Space, make_space
+from polyveil.methods._search.tree import grow_tree
 from polyveil.models import attributes_of, models_for
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode

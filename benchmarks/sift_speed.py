@@ -29,7 +29,7 @@ from sift_loss import adult_policy
 import polyveil
 from polyveil.measure import measure_loss
 from polyveil.policy.schema import MethodChoice
-from polyveil.verify import verify
+from polyveil.verification import verify
 
 COLUMNS = ["rows", "seconds", "yardsticks", "of processor time", "time per row", "loss", "GiB"]
 

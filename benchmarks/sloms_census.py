@@ -19,13 +19,13 @@ from census_tables import census, in_labour_force, policy_of, slices_of
 
 from polyveil.errors import Unsatisfiable
 from polyveil.methods import make_method
+from polyveil.methods._buckets.choice import groupable_bound
+from polyveil.methods._buckets.demand import demand_of
+from polyveil.methods._buckets.engine import BucketOptions, Engine
 from polyveil.methods.base import Task
-from polyveil.methods.bucket_choice import groupable_bound
-from polyveil.methods.bucket_demand import demand_of
-from polyveil.methods.bucket_engine import BucketOptions, Engine
 from polyveil.models import attributes_of, models_for
 from polyveil.policy import Policy
-from polyveil.release.linked import rows_with_suppressed_values
+from polyveil.releases.linked import rows_with_suppressed_values
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode
 from polyveil.table.source import read

@@ -19,8 +19,8 @@ from polyveil.methods import make_method
 from polyveil.methods.base import Task
 from polyveil.models import attributes_of, models_for
 from polyveil.policy import Policy
-from polyveil.release.arrange import arrange, settle
-from polyveil.release.linked import rows_with_suppressed_values
+from polyveil.releases.arrange import arrange, resolve_form
+from polyveil.releases.linked import rows_with_suppressed_values
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode
 from polyveil.table.source import read
@@ -43,7 +43,7 @@ def main() -> None:
     for name, (options, release) in RELEASES.items():
         policy = Policy.from_dict(policy_of(4, 3, 6, options, **release))
         method = make_method(policy.method)
-        bound = bind(settle(policy, method), read(frame))
+        bound = bind(resolve_form(policy, method), read(frame))
         table = encode(bound)
         attributes = attributes_of(table)
         rng = np.random.default_rng(1)

@@ -25,10 +25,11 @@ from svg_plot import Line, Panel
 from polyveil.errors import Unsatisfiable
 from polyveil.measure import measure_loss
 from polyveil.measure.additional_loss import additional_information_loss
-from polyveil.methods import Partition, Task, make_method
-from polyveil.methods.bucket_demand import reachable_rows
+from polyveil.methods import Task, make_method
+from polyveil.methods._buckets.demand import reachable_rows
 from polyveil.methods.sloms import incomplete_rows
 from polyveil.models.linked import from_groups
+from polyveil.partition import Partition
 from polyveil.policy.schema import MethodChoice
 
 ALL, LABOUR = "all people", "labour force"

@@ -18,7 +18,7 @@ from paper_page import Asked, Page, run, say
 from real_tables import close_partition, complete_adult, task_of, timed
 from svg_plot import Line, Panel
 
-from polyveil.advise.overlap import OverlapAdvice, advise_t
+from polyveil.advice.overlap import OverlapAdvice, advise_t
 from polyveil.measure import Loss, measure_loss
 from polyveil.table.coded import CodedTable
 

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 
-from polyveil.report.axes import Scale, ticks
-from polyveil.report.charts import SERIES
-from polyveil.report.markup import Markup, join, number, tag
+from polyveil.reports.axes import Scale, ticks
+from polyveil.reports.charts import SERIES
+from polyveil.reports.markup import Markup, join, number, tag
 
 WIDTH, HEIGHT, WIDE_HEIGHT = 760, 250, 300
 LEFT, RIGHT, TOP, BOTTOM = 58, 16, 50, 46
@@ -89,7 +89,7 @@ def plot(title: str, panels: Sequence[Panel], columns: int = 2) -> str:
 
 def _colours() -> str:
     """The colour variables of the reports, for both schemes: all that stands before the first general rule."""
-    return files("polyveil.report").joinpath("style.css").read_text(encoding="utf-8").split("* {")[0]
+    return files("polyveil.reports").joinpath("style.css").read_text(encoding="utf-8").split("* {")[0]
 
 
 def _key(names: Sequence[str], dashed: set[str]) -> tuple[Markup, int]:

@@ -19,7 +19,7 @@ from paper_page import Asked, Page, run, say
 from real_tables import ADULT_QUASI, close_partition, coded_adult, complete_adult, task_of, timed
 from svg_plot import Line, Panel
 
-from polyveil.advise.least_class import least_class
+from polyveil.advice.least_class import least_class
 from polyveil.measure import measure_loss
 from polyveil.models import attributes_of
 from polyveil.table.coded import CodedTable

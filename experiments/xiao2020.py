@@ -21,8 +21,8 @@ from svg_plot import Line, Panel
 from polyveil.measure import measure_loss
 from polyveil.measure.additional_loss import additional_information_loss
 from polyveil.methods import Task, make_method
-from polyveil.methods.bucket_demand import reachable_rows
-from polyveil.methods.bucket_engine import TIES
+from polyveil.methods._buckets.demand import reachable_rows
+from polyveil.methods._buckets.engine import TIES
 from polyveil.models.linked import from_groups
 from polyveil.policy.schema import MethodChoice
 

@@ -9,13 +9,14 @@ import numpy as np
 import polars as pl
 
 from polyveil.measure import measure_loss
-from polyveil.methods import Partition, make_method
+from polyveil.methods import make_method
 from polyveil.models import attributes_of, models_for
+from polyveil.partition import Partition
 from polyveil.pipeline import load_policy, statistics_of
-from polyveil.release import Release
-from polyveil.release.arrange import settle
-from polyveil.release.generalized import generalized
-from polyveil.release.manifest import build_manifest
+from polyveil.releases import Release
+from polyveil.releases.arrange import resolve_form
+from polyveil.releases.generalized import generalized
+from polyveil.releases.manifest import build_manifest
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode
 from polyveil.table.source import read
@@ -62,7 +63,7 @@ def release_of(frame: pl.DataFrame, policy: Mapping[str, Any], class_of_row: Any
     """A generalized release with the classes given, whether or not they keep what the policy asks for."""
     asked = load_policy(policy)
     method = make_method(asked.method)
-    bound = bind(settle(asked, method), read(frame))
+    bound = bind(resolve_form(asked, method), read(frame))
     table = encode(bound)
     partition = Partition(np.asarray(class_of_row, dtype=np.int64))
     statistics = statistics_of(table, partition)

@@ -25,12 +25,12 @@ from polyveil.models import (
     Sparse,
     TCloseness,
 )
-from polyveil.models.ground import Ground, divergence, equal, hierarchical, ordered
+from polyveil.models.ground import GroundDistance, divergence, equal, hierarchical, ordered
 from polyveil.policy.hierarchy import Hierarchy, from_tree
 
 
 def attribute(
-    whole: Sequence[int], ground: Ground | None = None, levels: Sequence[int] | None = None, name: str = "x"
+    whole: Sequence[int], ground: GroundDistance | None = None, levels: Sequence[int] | None = None, name: str = "x"
 ) -> Attribute:
     """An attribute whose reference distribution has these counts."""
     size = len(whole)
@@ -102,7 +102,7 @@ def trees(draw: st.DrawFn, least: int = 1, most: int = 7) -> Hierarchy:
 
 
 @st.composite
-def grounds(draw: st.DrawFn, size: int) -> Ground:
+def grounds(draw: st.DrawFn, size: int) -> GroundDistance:
     """Any ground distance over `size` values."""
     kind = draw(st.sampled_from(["ordered", "ordered+missing", "equal", "hierarchical", "hellinger", "kl", "js"]))
     if kind == "ordered":

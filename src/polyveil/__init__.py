@@ -6,7 +6,7 @@
     release.table, release.privacy, release.loss
     release.save("release")                       # written, verified from the files, then published
 
-    from polyveil.verify import verify
+    from polyveil.verification import verify
     verify("release").holds
 
 Names are loaded when they are first used, so importing polyveil is quick.
@@ -17,22 +17,23 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from polyveil.version import __version__
+
 if TYPE_CHECKING:
     from polyveil.pipeline import anonymize
     from polyveil.policy import Policy
-    from polyveil.release import Release
+    from polyveil.releases import Release
     from polyveil.table import Table, read
-    from polyveil.verify import Verification
+    from polyveil.verification import Verification
 
-__version__ = "0.1.0"
 
 _HOMES = {
     "anonymize": "polyveil.pipeline",
     "Policy": "polyveil.policy",
-    "Release": "polyveil.release",
+    "Release": "polyveil.releases",
     "Table": "polyveil.table",
     "read": "polyveil.table",
-    "Verification": "polyveil.verify",
+    "Verification": "polyveil.verification",
 }
 
 

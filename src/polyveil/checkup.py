@@ -41,7 +41,7 @@ from polyveil.table.bind import bind
 from polyveil.table.encode import encode
 from polyveil.table.parse import without_markers
 from polyveil.table.source import Table, read
-from polyveil.verify.classes import class_of_row
+from polyveil.verification.classes import class_of_row
 
 _ROLES: tuple[Role, ...] = ("quasi", "sensitive")
 RECURSIVE_L = 2

@@ -18,7 +18,7 @@ import numpy as np
 
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
-from polyveil.methods import Partition, Task, make_method
+from polyveil.methods import Task, make_method
 from polyveil.models import (
     ClassStatistics,
     Model,
@@ -29,15 +29,16 @@ from polyveil.models import (
     models_for,
 )
 from polyveil.models.linked import LinkedStatistics, from_groups
+from polyveil.partition import Partition
 from polyveil.policy import Policy, check
 from polyveil.policy.schema import Refinement
 from polyveil.progress import SILENT, Progress
-from polyveil.release import FORMS, Release
-from polyveil.release.arrange import arrange, settle
-from polyveil.release.linked import linked_manifest
-from polyveil.release.manifest import build_manifest
-from polyveil.release.publish import check_place, publish
-from polyveil.release.release import refuse_unless, require_verified
+from polyveil.releases import FORMS, Release
+from polyveil.releases.arrange import arrange, resolve_form
+from polyveil.releases.linked import linked_manifest
+from polyveil.releases.manifest import build_manifest
+from polyveil.releases.publish import check_place, publish
+from polyveil.releases.release import refuse_unless, require_verified
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.encode import encode
@@ -76,7 +77,7 @@ def anonymize(
     clock = Clock(progress)
     policy = load_policy(policy)
     method = make_method(policy.method)
-    policy = settle(policy, method)
+    policy = resolve_form(policy, method)
     if out is not None:
         check_place(out, overwrite=overwrite)
     with clock.stage("read"):

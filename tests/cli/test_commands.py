@@ -164,7 +164,7 @@ def test_a_terminal_shows_progress_on_stderr_and_results_on_stdout(hospital: Pat
     ("command", "replaced", "said"),
     [
         ("anonymize", "polyveil.pipeline.anonymize", "stopped; nothing was written"),
-        ("compare", "polyveil.advise.compare.compare", "stopped; finished runs are kept"),
+        ("compare", "polyveil.advice.compare.compare", "stopped; finished runs are kept"),
     ],
 )
 def test_stopping_says_what_it_leaves_behind(

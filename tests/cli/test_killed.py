@@ -8,7 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-from polyveil.verify import verify
+from polyveil.verification import verify
 
 POLICY = "columns:\n  age: {role: quasi}\n  illness: {role: sensitive}\nprivacy: {k: 3}\nmethod: {name: mondrian}\n"
 

@@ -12,13 +12,13 @@ import polars as pl
 from hypothesis import given, settings
 
 import polyveil
-from polyveil.methods import Partition, Task, make_method
-from polyveil.methods.base import partition_of
+from polyveil.methods import Task, make_method
 from polyveil.models import AlphaAnonymity, DistinctDiversity, KAnonymity, Model, TCloseness, attributes_of
+from polyveil.partition import Partition, partition_of
 from polyveil.policy.schema import MethodChoice, Privacy
 from polyveil.table.coded import CodedTable
-from polyveil.verify import Verification, verify_tables
-from polyveil.verify.classes import class_of_row
+from polyveil.verification import Verification, verify_tables
+from polyveil.verification.classes import class_of_row
 from spark_session import in_memory, on_spark
 from tables import ILLNESS_TREE, REGION_TREE
 

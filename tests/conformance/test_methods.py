@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from conformance.engines import Engine, Local
 from polyveil.errors import PolicyError, Unsatisfiable
-from polyveil.methods import METHODS, Partition, method_class
+from polyveil.methods import METHODS, method_class
 from polyveil.models import (
     AlphaAnonymity,
     DistinctDiversity,
@@ -27,6 +27,7 @@ from polyveil.models import (
     codes_of,
     from_classes,
 )
+from polyveil.partition import Partition
 from polyveil.policy.schema import MethodChoice
 from polyveil.table.coded import CodedTable
 from tables import random_table

@@ -14,10 +14,10 @@ import polyveil
 from databases.clinic import POLICY, made, patients
 from databases.servers import Database
 from polyveil.errors import InputError
-from polyveil.release.database import write_release
+from polyveil.releases.database import write_release
 from polyveil.table.databases import opened, place_of, read_wanted
 from polyveil.table.databases.names import quoted
-from polyveil.verify import verify
+from polyveil.verification import verify
 
 HOSTILE = (
     'a"b',

@@ -16,7 +16,7 @@ from polyveil.errors import InputError
 from polyveil.table.databases import opened, place_of, read_wanted
 from polyveil.table.databases.exact import exact_numbers
 from polyveil.table.databases.names import TableName
-from polyveil.verify import verify
+from polyveil.verification import verify
 
 DAY = dt.date(2024, 2, 29)
 MOMENT = dt.datetime(2024, 2, 29, 23, 59, 59, 123456)

@@ -17,10 +17,10 @@ from databases.clinic import POLICY, made, patients, polyveil_command
 from databases.servers import Database
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.policy import Policy
-from polyveil.release.database import check_release_target, write_release
+from polyveil.releases.database import check_release_target, write_release
 from polyveil.table.databases import opened, place_of, read_wanted
-from polyveil.verify import StoredRelease, verify
-from polyveil.verify.fingerprint import fingerprint
+from polyveil.verification import StoredRelease, verify
+from polyveil.verification.fingerprint import fingerprint
 
 
 def publish(database: Database, *, overwrite: bool = False) -> polyveil.Release:
@@ -237,7 +237,7 @@ RUN = """
 import os, resource, signal, sys
 import polars as pl
 from polyveil.errors import InputError
-from polyveil.release.database import write_release
+from polyveil.releases.database import write_release
 
 url, harm = sys.argv[1:]
 if harm == "full disk":

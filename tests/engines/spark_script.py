@@ -17,7 +17,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 warnings.simplefilter("ignore")
 
 from engines.clinic import policy  # noqa: E402
-from polyveil.methods import Method, Partition, Task, make_method  # noqa: E402
+from polyveil.methods import Method, Task, make_method  # noqa: E402
+from polyveil.partition import Partition  # noqa: E402
 from polyveil.progress import Progress  # noqa: E402
 from spark_session import with_settings  # noqa: E402
 

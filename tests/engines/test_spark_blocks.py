@@ -10,14 +10,14 @@ import pytest
 
 import polyveil
 from engines.clinic import clinic, policy
-from polyveil.engines.spark.place import Placed, Plan, canonical_order, place_block
+from polyveil.engines.spark.block import Placed, Plan, canonical_order, place_block
 from polyveil.engines.spark.tree import HASH, WHOLE, BlockTree, build_tree
 from polyveil.engines.spark.values import ValueColumn, Values
 from polyveil.errors import Unsatisfiable
 from polyveil.methods import METHODS, make_method, method_class
 from polyveil.models import attributes_of, models_for
 from polyveil.policy import Policy
-from polyveil.release.arrange import settle, slices_of
+from polyveil.releases.arrange import resolve_form, slices_of
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.encode import encode
@@ -86,7 +86,7 @@ def plan_of(frame: pl.DataFrame, asked: dict[str, Any]) -> tuple[Plan, CodedTabl
     """What a worker gets to place blocks of the frame, and the frame as codes."""
     given = Policy.from_dict(asked)
     method = make_method(given.method)
-    given = settle(given, method)
+    given = resolve_form(given, method)
     bound = bind(given, read(frame))
     table = encode(bound)
     attributes = attributes_of(table)
@@ -187,7 +187,7 @@ def test_blocks_that_leave_rows_over_are_joined_until_none_is_left(spark: Any, m
     assert release.manifest["suppressed"] == 0
     assert release.verify().holds
     # With blocks that must not grow, the same policy is out of reach, and the error says why.
-    monkeypatch.setattr("polyveil.engines.spark.rounds.MOST_GROWTH", 1)
+    monkeypatch.setattr("polyveil.engines.spark.coarsening.MOST_GROWTH", 1)
     with pytest.raises(Unsatisfiable, match="400 rows find no class in blocks of up to 200 rows"):
         polyveil.anonymize(on_spark(spark, two_kinds()), AGE_ALONE, reading={"block_rows": 200})
 

@@ -16,7 +16,7 @@ import pytest
 import polyveil
 from engines.clinic import clinic
 from engines.spark_script import POLICIES, READING
-from polyveil.verify import verify
+from polyveil.verification import verify
 from spark_session import in_memory, require_spark
 
 SCRIPT = Path(__file__).parent / "spark_script.py"

@@ -14,7 +14,7 @@ import pytest
 import polyveil
 from engines.clinic import clinic, policy
 from polyveil.errors import InputError
-from polyveil.verify import verify
+from polyveil.verification import verify
 from spark_session import on_spark
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from paper_tables import HAN, HAN_COLUMNS, coded, task_of
 from polyveil.measure.queries import Query, expected_count, query_error, random_queries, true_count
-from polyveil.methods.base import Partition, Slice
+from polyveil.partition import Partition, Slice
 from polyveil.table.coded import CodedTable
 
 # Rows: ages 20, 30, 40, 50; illnesses a, b, a, c; salaries x, x, y, y.

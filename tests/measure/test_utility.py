@@ -18,7 +18,7 @@ from polyveil.measure.utility_shift import (
     distribution_shifts,
     total_variation,
 )
-from polyveil.methods.base import Partition, Slice
+from polyveil.partition import Partition, Slice
 from polyveil.policy.hierarchy import flat, from_tree
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import OrderedDomain, TreeDomain

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyveil.methods.boxes import SET, kind_of, quasi_spec, range_loss
+from polyveil.methods._kernels.boxes import SET, kind_of, quasi_spec, range_loss
 from tables import random_table
 
 

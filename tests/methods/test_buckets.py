@@ -16,10 +16,10 @@ from paper_tables import HAN, HAN_COLUMNS, LEVELS, XIAO, XIAO_COLUMNS, policy_of
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
 from polyveil.methods import method_class
-from polyveil.methods.bucket_choice import groupable_bound
-from polyveil.methods.bucket_demand import Demand, demand_of, largest_l, reachable_rows
-from polyveil.methods.bucket_engine import TIES, BucketOptions, Engine, bucketize
-from polyveil.methods.bucket_residual import add, empty_counts, slot_of
+from polyveil.methods._buckets.choice import groupable_bound
+from polyveil.methods._buckets.demand import Demand, demand_of, largest_l, reachable_rows
+from polyveil.methods._buckets.engine import TIES, BucketOptions, Engine, bucketize
+from polyveil.methods._buckets.residual import add, empty_counts, slot_of
 from polyveil.models import (
     EntropyDiversity,
     FrequencyDiversity,

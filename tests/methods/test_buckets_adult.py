@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from polyveil.measure.additional_loss import loss_of_groups
-from polyveil.methods.bucket_demand import Demand
-from polyveil.methods.bucket_engine import BucketOptions, Priority, bucketize
+from polyveil.methods._buckets.demand import Demand
+from polyveil.methods._buckets.engine import BucketOptions, Priority, bucketize
 from polyveil.policy.hierarchy import flat
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import TreeDomain

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from paper_tables import HAN, HAN_COLUMNS, HAN_GROUPS, LEVELS, XIAO, XIAO_COLUMNS, task_of
-from polyveil.methods.bucket_demand import demand_of
-from polyveil.methods.bucket_engine import BucketOptions, Engine, Priority, bucketize
-from polyveil.methods.bucket_pool import Pool, fill, key_of, set_limits, shielded, take
+from polyveil.methods._buckets.demand import demand_of
+from polyveil.methods._buckets.engine import BucketOptions, Engine, Priority, bucketize
+from polyveil.methods._buckets.pool import Pool, fill, key_of, set_limits, shielded, take
 from polyveil.table.coded import SensitiveColumn
 
 PRIORITIES: tuple[Priority, ...] = ("mbf", "msdcf", "mmdcf")

@@ -14,7 +14,7 @@ from polyveil.methods import compiled
 
 # A kernel of its own in a folder of its own, so that the first run compiles and the second finds the cache.
 KERNEL = """
-from polyveil.methods.compiled import njit, on_first_compile
+from polyveil.methods._kernels.compiled import njit, on_first_compile
 on_first_compile(print)
 
 @njit

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyveil.methods.embedding import coordinates, sensitive_cells
+from polyveil.methods._strata.embedding import coordinates, sensitive_cells
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import OrderedDomain, TreeDomain, as_codes
 from tables import ILLNESSES, random_table, tree

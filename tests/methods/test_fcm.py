@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyveil.methods.embedding import Cells, sensitive_cells
+from polyveil.methods._strata.embedding import Cells, sensitive_cells
 from polyveil.methods.fcm import equal_memberships, fcm_strata, fuzzy_centres, squared_distances
 from tables import random_table
 

@@ -9,12 +9,19 @@ from hypothesis import strategies as st
 
 from polyveil.errors import PolicyError
 from polyveil.methods import Task, make_method
+from polyveil.methods._fragment.axes import Axis, axis_of
+from polyveil.methods._fragment.fragmentation import (
+    AxisSpec,
+    axis_spec,
+    delta,
+    evaluate_splits,
+    find_fragmentation,
+    fragment_bounds,
+)
+from polyveil.methods._kernels.judge import closeness, compile_constraints
 from polyveil.methods.fragment import exact_classes
-from polyveil.methods.fragment_axes import Axis, axis_of
-from polyveil.methods.fragments import AxisSpec, axis_spec, delta, evaluate_splits, find_fragmentation, fragment_bounds
-from polyveil.methods.judge import closeness, compile_constraints
 from polyveil.models import KAnonymity, TCloseness, attributes_of
-from polyveil.models.ground import Ground, equal, hierarchical, ordered
+from polyveil.models.ground import GroundDistance, equal, hierarchical, ordered
 from polyveil.policy.schema import MethodChoice, Privacy
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import OrderedDomain, as_codes
@@ -27,7 +34,7 @@ CLASS = np.array([[3, 3, 0], [1, 0, 4], [0, 4, 0], [1, 1, 3]])
 GROUNDS = {"ordered": ordered(6), "tree": hierarchical(ILLNESSES), "equal": equal(6)}
 
 
-def axis(ground: Ground, units: int, limit: float = 1.0) -> Axis:
+def axis(ground: GroundDistance, units: int, limit: float = 1.0) -> Axis:
     meet = np.zeros(units + 1, dtype=np.int64)
     return Axis(np.arange(units), units, ground.start, ground.stop, ground.weight, meet, limit)
 
@@ -37,7 +44,7 @@ def tuples_of(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return units, matrix[tuple(units.T)]
 
 
-def between(ground: Ground, units: int) -> np.ndarray:
+def between(ground: GroundDistance, units: int) -> np.ndarray:
     """The ground distance as a plain matrix: the ranges that hold one value and not the other."""
     inside = (ground.start[:, None] <= np.arange(units)) & (np.arange(units) < ground.stop[:, None])
     return np.einsum("r,rij->ij", ground.weight, inside[:, :, None] != inside[:, None, :])
@@ -129,7 +136,7 @@ def test_the_papers_bound_is_scaled_to_the_fragments_own_length() -> None:
     assert delta(paper, 0, mass, 1, 2) == pytest.approx(0.3)
 
 
-def plain_bounds(units: np.ndarray, counts: np.ndarray, grounds: list[Ground], sizes: list[int]) -> np.ndarray:
+def plain_bounds(units: np.ndarray, counts: np.ndarray, grounds: list[GroundDistance], sizes: list[int]) -> np.ndarray:
     """Delta of a fragment straight from its definition, over the values that occur in it."""
     found = []
     for a, (ground, size) in enumerate(zip(grounds, sizes, strict=True)):
@@ -138,7 +145,7 @@ def plain_bounds(units: np.ndarray, counts: np.ndarray, grounds: list[Ground], s
     return np.array(found)
 
 
-def spec_of(grounds: list[Ground], sizes: list[int]) -> AxisSpec:
+def spec_of(grounds: list[GroundDistance], sizes: list[int]) -> AxisSpec:
     return axis_spec([axis(ground, size) for ground, size in zip(grounds, sizes, strict=True)], "tight")
 
 
@@ -218,7 +225,7 @@ def test_continuous_values_are_binned_three_ways() -> None:
 def test_bins_stand_at_the_middle_rank_of_their_values() -> None:
     column = number_column(np.arange(5.0), np.ones(5, dtype=int), null=True)
     binned = axis_of(column, 0.1, 64, "width", [1.5])
-    distance = between(Ground("ordered", binned.start, binned.stop, binned.weight), 3)
+    distance = between(GroundDistance("ordered", binned.start, binned.stop, binned.weight), 3)
     # Ranks 0, 1 | 2, 3, 4 of 0..4: middles at 1/8 and 3/4; "missing" hangs half a line's length from 1/2.
     assert distance[0, 1] == pytest.approx(0.75 - 0.125)
     assert distance[2].tolist() == pytest.approx([0.5 + 0.375, 0.5 + 0.25, 0.0])

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyveil.methods.boxes import code_matrix
-from polyveil.methods.distance import quasi_metric, squared_rows
-from polyveil.methods.generate import distance_to_centre, generate, seed_sequence, share_of_class
-from polyveil.methods.index import plant, tuple_order
+from polyveil.methods._kernels.boxes import code_matrix
+from polyveil.methods._kernels.distance import quasi_metric, squared_rows
+from polyveil.methods._kernels.row_index import plant, tuple_order
+from polyveil.methods._strata.generate import distance_to_centre, generate, seed_sequence, share_of_class
 from polyveil.table.coded import CodedTable
 from tables import random_table
 

@@ -7,11 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyveil.methods.boxes import code_matrix
-from polyveil.methods.class_index import between_classes, nearest_classes, remove, tree_of_classes
-from polyveil.methods.distance import least, most, quasi_metric, squared, squared_plainly, squared_rows
-from polyveil.methods.index import (
-    Forest,
+from polyveil.methods._kernels.boxes import code_matrix
+from polyveil.methods._kernels.distance import least, most, quasi_metric, squared, squared_plainly, squared_rows
+from polyveil.methods._kernels.row_index import (
+    RowForest,
     farthest,
     left_over,
     nearest,
@@ -22,6 +21,7 @@ from polyveil.methods.index import (
     take,
     tuple_order,
 )
+from polyveil.methods._strata.class_index import between_classes, nearest_classes, remove, tree_of_classes
 from polyveil.table.coded import CodedTable, QuasiColumn
 from tables import random_table
 
@@ -33,7 +33,7 @@ def weighted(table: CodedTable, weights: tuple[float, ...]) -> CodedTable:
     return CodedTable(table.rows, quasi, table.sensitive)
 
 
-def planted(table: CodedTable, group: np.ndarray, groups: int) -> Forest:
+def planted(table: CodedTable, group: np.ndarray, groups: int) -> RowForest:
     metric = quasi_metric(table)
     place = tuple_order(table.quasi_tuples.codes, metric)
     return plant(code_matrix(table), table.quasi_tuples.of_row, place, group, groups, metric)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_examples import attribute, one_of_each, tables
-from polyveil.methods.judge import (
+from polyveil.methods._kernels.judge import (
     JudgeSpec,
     closeness,
     compile_constraints,

@@ -12,9 +12,9 @@ import polyveil
 from paper_tables import HAN, HAN_COLUMNS, coded, policy_of
 from polyveil.errors import Unsatisfiable
 from polyveil.measure import measure_loss, weighted_hierarchical_distance
-from polyveil.methods.judge import compile_constraints
+from polyveil.methods._kaca.tree import Boxes, distance, distortion_spec, nearest, nearest_by_scan, plant
+from polyveil.methods._kernels.judge import compile_constraints
 from polyveil.methods.kaca import k_classes, merge_classes
-from polyveil.methods.kaca_tree import Boxes, distance, distortion_spec, nearest, nearest_by_scan, plant
 from polyveil.models import KAnonymity, LevelDiversity, TCloseness, attributes_of, from_classes
 from tables import random_table
 
@@ -76,7 +76,7 @@ def test_nearest_over_random_boxes(seed: int) -> None:
 
 
 def _cost(table: object, low: np.ndarray, high: np.ndarray) -> float:  # type: ignore[type-arg]
-    from polyveil.methods.boxes import range_loss
+    from polyveil.methods._kernels.boxes import range_loss
 
     spec = distortion_spec(table)  # type: ignore[arg-type]
     return float(sum(range_loss(spec, a, int(low[a]), int(high[a])) for a in range(len(low))))

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyveil.methods.boxes import code_matrix
-from polyveil.methods.distance import quasi_metric
-from polyveil.methods.index import tuple_order
-from polyveil.methods.judge import compile_constraints, holds_classes, sensitive_matrix
-from polyveil.methods.merge import merge
+from polyveil.methods._kernels.boxes import code_matrix
+from polyveil.methods._kernels.distance import quasi_metric
+from polyveil.methods._kernels.judge import compile_constraints, holds_classes, sensitive_matrix
+from polyveil.methods._kernels.row_index import tuple_order
+from polyveil.methods._strata.merge import merge
 from polyveil.models import DistinctDiversity, KAnonymity, Model, TCloseness, attributes_of
 from polyveil.policy.hierarchy import flat
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn

@@ -7,10 +7,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyveil.measure import measure_loss
-from polyveil.methods import Partition, Slice, Task
+from polyveil.methods import Task
 from polyveil.methods.mondrian import Mondrian, MondrianOptions
 from polyveil.methods.refine import refine
 from polyveil.models import KAnonymity, TCloseness, attributes_of, codes_of, from_classes
+from polyveil.partition import Partition, Slice
 from polyveil.policy.schema import Privacy
 from polyveil.table.coded import CodedTable
 from tables import random_table

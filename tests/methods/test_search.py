@@ -11,20 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyveil.measure import measure_loss
-from polyveil.methods.boxes import SET
-from polyveil.methods.judge import closeness, compile_constraints, holds
-from polyveil.methods.search.absorb import absorb_all, best_class, can_enter, cost_of_entering, merge_rest
-from polyveil.methods.search.classes import CLASS, USED, Classes, box_without, classes_of, total_loss
-from polyveil.methods.search.coarse import coarsen
-from polyveil.methods.search.divide import blend, divide_rows
-from polyveil.methods.search.extract import pressure, sift_rows, take_out
-from polyveil.methods.search.moves import anneal, best_moves, make_orders, make_scratch
-from polyveil.methods.search.rebuild import rebuild
-from polyveil.methods.search.rounds import Round, cut_into_parts, improve, set_seed
-from polyveil.methods.search.schedule import schedule_of
-from polyveil.methods.search.space import KIND, Rows, Space, cell_loss, make_space, telling_first
-from polyveil.methods.search.tally import count_row, keeps, keeps_exchanged, workload
-from polyveil.methods.search.tree import grow_tree
+from polyveil.methods._kernels.boxes import SET
+from polyveil.methods._kernels.judge import closeness, compile_constraints, holds
+from polyveil.methods._search.absorb import absorb_all, best_class, can_enter, cost_of_entering, merge_rest
+from polyveil.methods._search.classes import CLASS, USED, Classes, box_without, classes_of, total_loss
+from polyveil.methods._search.coarse import coarsen
+from polyveil.methods._search.divide import blend, divide_rows
+from polyveil.methods._search.extract import pressure, sift_rows, take_out
+from polyveil.methods._search.moves import anneal, best_moves, make_orders, make_scratch
+from polyveil.methods._search.rebuild import rebuild
+from polyveil.methods._search.rounds import Round, cut_into_parts, improve, set_seed
+from polyveil.methods._search.schedule import schedule_of
+from polyveil.methods._search.space import KIND, Rows, Space, cell_loss, costliest_first, make_space
+from polyveil.methods._search.tally import count_row, keeps, keeps_exchanged, workload
+from polyveil.methods._search.tree import grow_tree
 from polyveil.models import AlphaAnonymity, KAnonymity, Model, TCloseness, attributes_of
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from tables import ordered, random_table
@@ -89,7 +89,7 @@ def test_a_row_left_over_enters_the_class_it_enlarges_least(seed: int) -> None:
 def test_a_range_costs_what_its_domain_says(seed: int) -> None:
     table = random_table(seed, rows=5)
     space, _ = space_of(table, t=None)
-    for a, column in enumerate(telling_first(table).quasi):
+    for a, column in enumerate(costliest_first(table).quasi):
         if space.shape[a, KIND] == SET:
             continue
         for low in range(column.domain.size):
@@ -274,7 +274,7 @@ def test_division_keeps_every_row_and_every_model(seed: int) -> None:
 
 
 def test_parts_keep_classes_whole_and_rounds_do_not_depend_on_threads(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyveil.methods.search.rounds.PART_ROWS", 100)
+    monkeypatch.setattr("polyveil.methods._search.rounds.PART_ROWS", 100)
     table = random_table(1, rows=400)
     space, rows, classes = built(table)
     _, labels = np.unique(classes.member[:, CLASS], return_inverse=True)
@@ -293,8 +293,8 @@ def test_parts_keep_classes_whole_and_rounds_do_not_depend_on_threads(monkeypatc
 
 
 def test_parts_of_large_classes_have_more_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyveil.methods.search.rounds.PART_ROWS", 10)
-    monkeypatch.setattr("polyveil.methods.search.rounds.PART_CLASSES", 5)
+    monkeypatch.setattr("polyveil.methods._search.rounds.PART_ROWS", 10)
+    monkeypatch.setattr("polyveil.methods._search.rounds.PART_CLASSES", 5)
     space, rows = space_of(random_table(1, rows=400), 2, None)
     for classes, expected in ((200, 40), (20, 4), (4, 2)):
         labels = (np.arange(400) % classes).astype(np.int32)

@@ -10,10 +10,11 @@ import pytest
 
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
-from polyveil.methods import Partition, Task, make_method
+from polyveil.methods import Task, make_method
 from polyveil.methods.mondrian import Mondrian, MondrianOptions
 from polyveil.methods.sift import Sift, SiftOptions
 from polyveil.models import FrequencyDiversity, KAnonymity, Model, TCloseness, attributes_of, codes_of, from_classes
+from polyveil.partition import Partition
 from polyveil.policy.hierarchy import flat
 from polyveil.policy.schema import MethodChoice, Privacy
 from polyveil.progress import Progress

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import polyveil
 from paper_tables import HAN, HAN_COLUMNS, HAN_SLICES, policy_of, task_of
 from polyveil.errors import PolicyError, Unsatisfiable
-from polyveil.methods.contingency import (
+from polyveil.methods._buckets.contingency import (
     attribute_distances,
     clusters_of,
     contingency,

@@ -10,15 +10,15 @@ import pytest
 
 from polyveil.errors import Unsatisfiable
 from polyveil.methods import make_method
+from polyveil.methods._buckets.choice import groupable_bound
+from polyveil.methods._buckets.demand import demand_of
+from polyveil.methods._buckets.engine import BucketOptions, Engine
 from polyveil.methods.base import Task
-from polyveil.methods.bucket_choice import groupable_bound
-from polyveil.methods.bucket_demand import demand_of
-from polyveil.methods.bucket_engine import BucketOptions, Engine
 from polyveil.models import attributes_of, models_for
 from polyveil.policy import Policy
 from polyveil.policy.hierarchy import flat
 from polyveil.policy.schema import MethodChoice
-from polyveil.release.linked import rows_with_suppressed_values
+from polyveil.releases.linked import rows_with_suppressed_values
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import TreeDomain
 

@@ -7,7 +7,7 @@ import pytest
 
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.methods import Task, make_method
-from polyveil.methods.strata import Trial, equal_sizes, least_loss, most_classes_of_the_best, strata_asked
+from polyveil.methods._strata.base import Trial, equal_sizes, least_loss, most_classes_of_the_best, strata_asked
 from polyveil.models import FrequencyDiversity, KAnonymity, Model, TCloseness, attributes_of
 from polyveil.policy.schema import MethodChoice, Privacy
 from polyveil.table.coded import CodedTable, SensitiveColumn

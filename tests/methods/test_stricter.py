@@ -9,9 +9,9 @@ import pytest
 
 from polyveil.measure import measure_loss
 from polyveil.methods import Task
-from polyveil.methods.judge import compile_constraints, holds_classes, sensitive_matrix
-from polyveil.methods.search.schedule import losses
-from polyveil.methods.search.stricter import (
+from polyveil.methods._kernels.judge import compile_constraints, holds_classes, sensitive_matrix
+from polyveil.methods._search.schedule import losses
+from polyveil.methods._search.stricter import (
     CLOSENESS,
     MOST_OF_FEW,
     SIZES,

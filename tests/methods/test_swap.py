@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from polyveil.methods import Task, make_method
-from polyveil.methods.judge import compile_constraints, violation_classes
-from polyveil.methods.strata import prepare
+from polyveil.methods._kernels.judge import compile_constraints, violation_classes
+from polyveil.methods._strata.base import prepare
 from polyveil.methods.swap import Swap, SwapOptions
 from polyveil.models import DistinctDiversity, KAnonymity, Model, TCloseness, attributes_of
 from polyveil.policy.hierarchy import flat
@@ -55,7 +55,7 @@ def test_swapping_lowers_the_number_of_failing_classes() -> None:
     table = random_table(4, 240, nulls=False)
     models = tuple(TCloseness(0.3, column.name) for column in table.sensitive)
     judge = compile_constraints(models, attributes_of(table), table)
-    from polyveil.methods.judge import sensitive_matrix
+    from polyveil.methods._kernels.judge import sensitive_matrix
 
     def failing(candidates: int) -> int:
         labels = built(table, models, 6, candidates=candidates)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from polyveil.methods.transport import transport
+from polyveil.methods._strata.transport import transport
 
 
 def cheapest(cost: np.ndarray, mass: np.ndarray, room: np.ndarray) -> float:

@@ -12,11 +12,11 @@ from scipy.optimize import linprog
 
 from model_examples import attribute, classes, measured, trees
 from polyveil.models import TCloseness
-from polyveil.models.ground import Ground, divergence, equal, hierarchical, ordered
+from polyveil.models.ground import GroundDistance, divergence, equal, hierarchical, ordered
 from polyveil.policy.hierarchy import Hierarchy, from_tree
 
 
-def distance(p: list[int], q: list[int], ground: Ground) -> float:
+def distance(p: list[int], q: list[int], ground: GroundDistance) -> float:
     """How far a class with counts p is from a table with counts q."""
     return measured(TCloseness(0.5, "x"), [p], attribute(q, ground))[0]
 
@@ -73,7 +73,7 @@ def test_ranks_count_only_values_that_the_table_has() -> None:
     [ordered(1), equal(1), hierarchical(from_tree(["a"])), divergence("hellinger"), divergence("kl"), divergence("js")],
     ids=lambda ground: ground.distance,
 )
-def test_a_single_value_is_trivially_close(ground: Ground) -> None:
+def test_a_single_value_is_trivially_close(ground: GroundDistance) -> None:
     assert distance([3], [10], ground) == 0.0
 
 
@@ -88,7 +88,7 @@ def test_divergences_by_hand() -> None:
 
 
 @pytest.mark.parametrize("ground", [divergence("hellinger"), divergence("kl"), divergence("js"), equal(5), ordered(5)])
-def test_a_class_like_the_whole_table_is_exactly_0_away(ground: Ground) -> None:
+def test_a_class_like_the_whole_table_is_exactly_0_away(ground: GroundDistance) -> None:
     """So that t = 0 can be kept; 1 - sum sqrt(P * Q) would leave a rounding error of 1e-8."""
     whole = [10, 20, 30, 70, 300]
     assert distance([1, 2, 3, 7, 30], whole, ground) == 0.0

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from model_examples import attribute, grounds
 from polyveil.methods import joint_flow
-from polyveil.methods.judge import compile_in_order, holds_classes, violation_classes
+from polyveil.methods._kernels.judge import compile_in_order, holds_classes, violation_classes
 from polyveil.models import (
     Attribute,
     ClassStatistics,

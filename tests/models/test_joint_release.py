@@ -13,8 +13,8 @@ import polyveil
 from attack_tables import FAITHS, ILLNESSES, people, policy_of
 from polyveil.errors import PolicyError
 from polyveil.policy import Policy
-from polyveil.release import Release
-from polyveil.verify import verify, verify_tables
+from polyveil.releases import Release
+from polyveil.verification import verify, verify_tables
 
 NAME = "illness + faith"
 

@@ -12,7 +12,7 @@ import pytest
 
 from model_examples import attribute
 from polyveil.models import ClassStatistics, DistinctDiversity, FrequencyDiversity, KAnonymity, TCloseness, from_classes
-from polyveil.models.ground import Ground, equal, hierarchical
+from polyveil.models.ground import GroundDistance, equal, hierarchical
 from polyveil.policy.hierarchy import from_tree
 
 LI_2007 = from_tree(
@@ -51,7 +51,7 @@ TABLE_4 = {
 }
 
 
-def statistics(release: dict[int, tuple[str, str]], ground: Ground | None = None) -> ClassStatistics:
+def statistics(release: dict[int, tuple[str, str]], ground: GroundDistance | None = None) -> ClassStatistics:
     leaves = LI_2007.leaves
     codes = np.array([leaves.index(DISEASE[patient]) for patient in sorted(DISEASE)])
     cells = sorted(set(release.values()))

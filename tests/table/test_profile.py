@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from polyveil.errors import InputError
 from polyveil.policy.schema import Column
-from polyveil.table.profile import ColumnProfile, nice_width, profile, singled_out
-from polyveil.table.profile_words import meaning_of
+from polyveil.table.profiling.profile import ColumnProfile, nice_width, profile, singled_out
+from polyveil.table.profiling.words import meaning_of
 from polyveil.table.source import Table, read
 
 

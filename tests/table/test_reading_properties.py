@@ -14,12 +14,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from polyveil.errors import InputError
-from polyveil.table.csv_careful import read_carefully
-from polyveil.table.csv_census import take_census
-from polyveil.table.csv_content import Content
-from polyveil.table.csv_dialect import find_dialect
-from polyveil.table.csv_fast import read_fast
-from polyveil.table.csv_file import _body_end, _body_start
+from polyveil.table.csv.careful import read_carefully
+from polyveil.table.csv.census import take_census
+from polyveil.table.csv.content import Content
+from polyveil.table.csv.dialect import find_dialect
+from polyveil.table.csv.fast import read_fast
+from polyveil.table.csv.file import _body_end, _body_start
 from polyveil.table.source import Table, read
 
 TRICKY = st.text(st.sampled_from('ab,;|\t"\n\r \u00e9\u00a0\u4e2d-.0'), max_size=6)

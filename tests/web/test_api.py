@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from polyveil.errors import InputError
-from polyveil.verify import verify
+from polyveil.verification import verify
 
 pytest.importorskip("fastapi", reason="the workbench needs the web extra")
 

@@ -23,7 +23,7 @@ pytest.importorskip("nicegui", reason="the workbench needs the web extra")
 
 import httpx2 as httpx
 
-from polyveil.verify import verify
+from polyveil.verification import verify
 from workbench_server import TOKEN, Server, running
 
 ROOT = Path(__file__).parent.parent.parent

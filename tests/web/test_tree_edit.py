@@ -49,7 +49,7 @@ def test_levels_count_the_rows_of_every_step() -> None:
     assert found[0].smallest == 2
 
 
-def edited(forest: edit.Forest, kind: str, one: str, other: str, number: int) -> edit.Forest:
+def edited(forest: edit.NodeForest, kind: str, one: str, other: str, number: int) -> edit.NodeForest:
     if kind == "m":
         return edit.move(forest, [one], other)
     if kind == "g":

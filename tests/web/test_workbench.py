@@ -19,8 +19,8 @@ from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import Error as PlaywrightError
 
 from polyveil.policy.schema import DEFAULT_METHOD
-from polyveil.verify import verify
-from polyveil.verify.files import read_manifest
+from polyveil.verification import verify
+from polyveil.verification.files import read_manifest
 from workbench_server import TOKEN, Server, browser, running
 
 TOWNS, ILLNESSES = ("Cork", "Derry", "Galway", "Lisbon"), ("flu", "HIV", "cold", "gout", "asthma")

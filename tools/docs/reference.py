@@ -34,11 +34,11 @@ FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 MADE = "*This page is made from the code by `tools/docs/reference.py`; do not edit it.*"
 PYTHON: Mapping[str, tuple[str, ...]] = {
     "polyveil": ("anonymize", "read", "Policy", "Release"),
-    "polyveil.verify": ("verify", "Verification"),
+    "polyveil.verification": ("verify", "Verification"),
     "polyveil.checkup": ("check", "Checkup", "Measurement"),
-    "polyveil.attack": ("attack", "AttackReport", "Attack"),
-    "polyveil.advise.advice": ("advise",),
-    "polyveil.advise.compare": ("compare",),
+    "polyveil.attacks": ("attack", "AttackReport", "Attack"),
+    "polyveil.advice.advice": ("advise",),
+    "polyveil.advice.compare": ("compare",),
     "polyveil.errors": ("PolyveilError", "InputError", "PolicyError", "Fault", "Unsatisfiable", "VerificationFailed"),
 }
 PARTS: Mapping[str, tuple[type[BaseModel], str]] = {

@@ -60,7 +60,7 @@ for command in (
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from polyveil import __version__
+        from polyveil.version import __version__
 
         typer.echo(f"polyveil {__version__}")
         raise typer.Exit

@@ -11,7 +11,7 @@ from polyveil.cli.frame import print_json, reported_errors
 from polyveil.cli.progress import shown_progress
 
 if TYPE_CHECKING:
-    from polyveil.advise.advice import Advice
+    from polyveil.advice.advice import Advice
 
 
 def advise(
@@ -45,8 +45,8 @@ def advise(
     combinations of columns that point to people.
     """
     with reported_errors(as_json=as_json):
-        from polyveil.advise.advice import advise as run
-        from polyveil.report.writing import check_page_target, write_page
+        from polyveil.advice.advice import advise as run
+        from polyveil.reports.writing import check_page_target, write_page
 
         if html is not None:
             check_page_target(html, overwrite=overwrite)
@@ -68,7 +68,7 @@ def advise(
                 reading={"table": table} if table else {},
             )
         if html is not None:
-            from polyveil.advise.advice_page import advice_page
+            from polyveil.advice.advice_page import advice_page
 
             write_page(html, advice_page(advice))
         if as_json:
@@ -88,7 +88,7 @@ def _pairs(texts: list[str]) -> dict[str, str]:
 
 
 def _show(advice: Advice) -> None:
-    from polyveil.advise.advice import NO_OVERLAP
+    from polyveil.advice.advice import NO_OVERLAP
     from polyveil.cli.show import console, figure, plain_table
 
     out = console()
@@ -119,7 +119,7 @@ def _show(advice: Advice) -> None:
 
 
 def _show_costs(advice: Advice) -> None:
-    from polyveil.advise.evidence import BEARABLE
+    from polyveil.advice.evidence import BEARABLE
     from polyveil.cli.show import console, figure, plain_table
 
     out = console()

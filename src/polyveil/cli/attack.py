@@ -12,7 +12,7 @@ from polyveil.cli.frame import print_json, reported_errors
 from polyveil.cli.progress import shown_progress
 
 if TYPE_CHECKING:
-    from polyveil.attack import Attack, AttackReport
+    from polyveil.attacks import Attack, AttackReport
 
 COLOUR = {"within bound": "green", "broken": "bold red", "no promise": "yellow", "not run": "dim"}
 
@@ -38,7 +38,7 @@ def attack(
     promised model allows. Only the steward can run this: it needs the original table. Exit code 1: a promise is broken.
     """
     with reported_errors(as_json=as_json):
-        from polyveil.attack import attack as run
+        from polyveil.attacks import attack as run
         from polyveil.policy import Policy
         from polyveil.table.databases import shown
 

@@ -11,7 +11,7 @@ from polyveil.cli.frame import print_json, reported_errors
 from polyveil.cli.progress import shown_progress
 
 if TYPE_CHECKING:
-    from polyveil.advise.compare import Comparison
+    from polyveil.advice.compare import Comparison
 
 
 def compare(
@@ -40,7 +40,7 @@ def compare(
     """
     kept = f"finished runs are kept in {out}: the same command with --resume goes on"
     with reported_errors(as_json=as_json, stopped=kept):
-        from polyveil.advise.compare import compare as run
+        from polyveil.advice.compare import compare as run
         from polyveil.methods import METHODS
 
         # auto tries the others by itself, so it has no place beside them

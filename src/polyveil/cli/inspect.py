@@ -12,7 +12,7 @@ import typer
 from polyveil.cli.frame import print_json, reported_errors
 
 if TYPE_CHECKING:
-    from polyveil.table.profile import ColumnProfile
+    from polyveil.table.profiling.profile import ColumnProfile
 
 
 def inspect(
@@ -34,7 +34,7 @@ def inspect(
     """
     with reported_errors(as_json=as_json):
         from polyveil.table import read
-        from polyveil.table.profile import profile, singled_out
+        from polyveil.table.profiling.profile import profile, singled_out
 
         read_table = read(data, missing=missing or (), table=table, query=query)
         profiles = profile(read_table)
@@ -55,7 +55,7 @@ def _plain(value: Any) -> Any:
 
 
 def _write(out: Path, profiles: Sequence[ColumnProfile], source: str) -> None:
-    from polyveil.advise.starter import starter_policy
+    from polyveil.advice.starter import starter_policy
     from polyveil.errors import InputError
 
     try:

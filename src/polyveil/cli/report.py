@@ -33,9 +33,9 @@ def report(
     """
     with reported_errors(as_json=as_json):
         from polyveil.errors import InputError
-        from polyveil.report.steward import steward_sections
-        from polyveil.report.stored import report_of
-        from polyveil.report.writing import check_page_target, write_page
+        from polyveil.reports.steward import steward_sections
+        from polyveil.reports.stored import report_of
+        from polyveil.reports.writing import check_page_target, write_page
 
         check_page_target(out, overwrite=overwrite)
         if row_map is not None and original is None:

@@ -27,7 +27,7 @@ def verify(
     """
     with reported_errors(as_json=as_json):
         from polyveil.table.databases import shown
-        from polyveil.verify import verify as run
+        from polyveil.verification import verify as run
 
         spark = session_of(engine, master)
         if spark is None:

@@ -10,9 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from polyveil.arrays import FloatArray, IntArray
 from polyveil.models import Attribute, LevelDiversity, Model, RecursiveDiversity
 from polyveil.models.linked import LinkedStatistics
-from polyveil.policy.hierarchy import FloatArray, IntArray
 
 
 def additional_information_loss(

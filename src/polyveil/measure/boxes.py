@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyveil.policy.hierarchy import IntArray
+from polyveil.arrays import IntArray
 from polyveil.table.coded import CodedTable
 from polyveil.table.domain import TreeDomain
 

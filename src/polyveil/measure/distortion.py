@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyveil.policy.hierarchy import FloatArray, Hierarchy
+from polyveil.arrays import FloatArray
+from polyveil.policy.hierarchy import Hierarchy
 
 
 def weighted_hierarchical_distance(p: int, q: int, levels: int) -> float:

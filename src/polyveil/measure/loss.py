@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from polyveil.arrays import FloatArray, IntArray
 from polyveil.measure.boxes import Boxes, class_boxes
 from polyveil.measure.distortion import distance_to_nodes
-from polyveil.policy.hierarchy import FloatArray, IntArray
 from polyveil.table.coded import CodedTable
 from polyveil.table.domain import Domain, OrderedDomain
 

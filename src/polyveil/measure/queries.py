@@ -16,15 +16,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
+from polyveil.arrays import BoolArray, FloatArray, IntArray
 from polyveil.measure.boxes import Boxes, class_boxes
-from polyveil.methods.base import Partition, Slice
-from polyveil.policy.hierarchy import FloatArray, IntArray
+from polyveil.partition import Partition, Slice
 from polyveil.table.coded import CodedTable, QuasiColumn
 from polyveil.table.domain import OrderedDomain
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

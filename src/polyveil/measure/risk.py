@@ -15,11 +15,10 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from polyveil.arrays import BoolArray, IntArray
 from polyveil.errors import InputError
 from polyveil.measure.boxes import class_boxes
-from polyveil.policy.hierarchy import IntArray
 from polyveil.table.coded import CodedTable, QuasiColumn
 from polyveil.table.domain import OrderedDomain
 
@@ -27,7 +26,6 @@ HIGH_RISK = 0.2
 """A row in a class of fewer than five is commonly held to be at high risk."""
 
 _CELLS = 4_000_000
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

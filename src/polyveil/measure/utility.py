@@ -12,7 +12,7 @@ from polyveil.measure.loss import measure_loss
 from polyveil.measure.queries import QueryError, query_error, random_queries
 from polyveil.measure.utility_model import ModelScore, model_scores
 from polyveil.measure.utility_shift import Association, Reconstruction, associations, distribution_shifts
-from polyveil.methods.base import Partition
+from polyveil.partition import Partition
 from polyveil.table.coded import CodedTable
 
 QUERIES = 300

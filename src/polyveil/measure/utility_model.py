@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyveil.arrays import FloatArray, IntArray
 from polyveil.measure.utility_shift import Reconstruction, stretch
-from polyveil.policy.hierarchy import FloatArray, IntArray
 from polyveil.table.coded import SensitiveColumn
 from polyveil.table.domain import OrderedDomain, TreeDomain
 

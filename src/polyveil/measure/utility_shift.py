@@ -14,9 +14,9 @@ from itertools import combinations
 import numpy as np
 from scipy import sparse
 
+from polyveil.arrays import FloatArray, IntArray
 from polyveil.measure.boxes import Boxes, class_boxes
-from polyveil.methods.base import Partition, Slice
-from polyveil.policy.hierarchy import FloatArray, IntArray
+from polyveil.partition import Partition, Slice
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import OrderedDomain
 

@@ -8,7 +8,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from polyveil.errors import Fault, PolicyError
-from polyveil.methods.base import Method, Options, Partition, Slice, Task, partition_of
+from polyveil.methods.base import Method, Options, Task
 from polyveil.policy.schema import MethodChoice
 
 METHODS: dict[str, str] = {
@@ -56,4 +56,4 @@ def make_method(choice: MethodChoice) -> Method[Any]:
     return chosen(options)
 
 
-__all__ = ["METHODS", "Method", "Options", "Partition", "Slice", "Task", "make_method", "method_class", "partition_of"]
+__all__ = ["METHODS", "Method", "Options", "Task", "make_method", "method_class"]

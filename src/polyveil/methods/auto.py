@@ -16,8 +16,9 @@ from pydantic import Field
 
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
-from polyveil.methods.base import Method, Options, Partition, Task
-from polyveil.methods.search.schedule import Effort
+from polyveil.methods._search.schedule import Effort
+from polyveil.methods.base import Method, Options, Task
+from polyveil.partition import Partition
 from polyveil.policy.schema import MethodChoice
 
 ALWAYS = ("sift", "mondrian")

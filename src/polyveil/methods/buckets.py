@@ -22,9 +22,10 @@ from typing import ClassVar
 import numpy as np
 
 from polyveil.errors import Unsatisfiable
-from polyveil.methods.base import Form, Method, Partition, Task, partition_of
-from polyveil.methods.bucket_demand import check_demand, demand_of
-from polyveil.methods.bucket_engine import BucketOptions, Priority, bucketize
+from polyveil.methods._buckets.demand import check_demand, demand_of
+from polyveil.methods._buckets.engine import BucketOptions, Priority, bucketize
+from polyveil.methods.base import Form, Method, Task
+from polyveil.partition import Partition, partition_of
 
 
 class _Buckets(Method[BucketOptions]):

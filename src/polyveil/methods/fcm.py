@@ -16,11 +16,18 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
+from polyveil.arrays import FloatArray, IntArray
+from polyveil.methods._strata.base import (
+    Build,
+    Prepared,
+    StrataOptions,
+    StratifiedMethod,
+    classes_from_strata,
+    equal_sizes,
+)
+from polyveil.methods._strata.embedding import Cells, sensitive_cells
+from polyveil.methods._strata.transport import transport
 from polyveil.methods.base import Task
-from polyveil.methods.embedding import Cells, sensitive_cells
-from polyveil.methods.strata import Build, Prepared, StrataOptions, StratifiedMethod, classes_from_strata, equal_sizes
-from polyveil.methods.transport import transport
-from polyveil.policy.hierarchy import FloatArray, IntArray
 
 STEPS = 50
 MOVED_LITTLE = 1e-5

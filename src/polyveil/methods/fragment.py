@@ -22,11 +22,11 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
+from polyveil.arrays import IntArray
+from polyveil.methods._fragment.axes import Binning, axes_of, limits
+from polyveil.methods._fragment.fragmentation import Bound, Fragmentation, find_fragmentation
+from polyveil.methods._strata.base import Build, Prepared, StrataOptions, StratifiedMethod, classes_from_strata
 from polyveil.methods.base import Task
-from polyveil.methods.fragment_axes import Binning, axes_of, limits
-from polyveil.methods.fragments import Bound, Fragmentation, find_fragmentation
-from polyveil.methods.strata import Build, Prepared, StrataOptions, StratifiedMethod, classes_from_strata
-from polyveil.policy.hierarchy import IntArray
 from polyveil.table.coded import CodedTable
 
 BALANCED_SLACK = 3.0

@@ -16,15 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from polyveil.arrays import FloatArray, IntArray, Places
 from polyveil.errors import Unsatisfiable
-from polyveil.methods.base import Method, Options, Partition, Task, partition_of
-from polyveil.methods.boxes import QuasiSpec
-from polyveil.methods.bucket_pool import Places
-from polyveil.methods.compiled import njit
-from polyveil.methods.distance import quasi_metric
-from polyveil.methods.index import tuple_order
-from polyveil.methods.judge import JudgeSpec, compile_constraints, holds, sensitive_matrix
-from polyveil.methods.kaca_tree import (
+from polyveil.methods._kaca.tree import (
     Boxes,
     BoxTree,
     distortion_spec,
@@ -34,9 +28,15 @@ from polyveil.methods.kaca_tree import (
     plant,
     refresh,
 )
-from polyveil.methods.reachable import reachable_basis
+from polyveil.methods._kernels.boxes import QuasiSpec
+from polyveil.methods._kernels.compiled import njit
+from polyveil.methods._kernels.distance import quasi_metric
+from polyveil.methods._kernels.judge import JudgeSpec, compile_constraints, holds, sensitive_matrix
+from polyveil.methods._kernels.reachable import reachable_basis
+from polyveil.methods._kernels.row_index import tuple_order
+from polyveil.methods.base import Method, Options, Task
 from polyveil.models import KAnonymity
-from polyveil.policy.hierarchy import FloatArray, IntArray
+from polyveil.partition import Partition, partition_of
 from polyveil.progress import SILENT, Progress
 from polyveil.table.coded import CodedTable
 

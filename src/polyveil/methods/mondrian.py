@@ -18,13 +18,12 @@ import numpy as np
 import numpy.typing as npt
 from pydantic import Field
 
-from polyveil.methods.base import Method, Options, Partition, Task, partition_of
-from polyveil.methods.boxes import ORDERED, TREE, QuasiSpec, code_matrix, common_node, quasi_spec, range_loss
-from polyveil.methods.compiled import njit
-from polyveil.methods.judge import JudgeSpec, compile_constraints, holds, sensitive_matrix
-
-Codes = npt.NDArray[np.int32]
-Ints = npt.NDArray[np.int64]
+from polyveil.arrays import Codes, IntArray
+from polyveil.methods._kernels.boxes import ORDERED, TREE, QuasiSpec, code_matrix, common_node, quasi_spec, range_loss
+from polyveil.methods._kernels.compiled import njit
+from polyveil.methods._kernels.judge import JudgeSpec, compile_constraints, holds, sensitive_matrix
+from polyveil.methods.base import Method, Options, Task
+from polyveil.partition import Partition, partition_of
 
 PARTS_PER_CALL = 2000
 
@@ -82,11 +81,11 @@ def cut_parts(
     spec: QuasiSpec,
     judge: JudgeSpec,
     relaxed: bool,
-    order: Ints,
-    labels: Ints,
-    begin: Ints,
-    end: Ints,
-    state: Ints,
+    order: IntArray,
+    labels: IntArray,
+    begin: IntArray,
+    end: IntArray,
+    state: IntArray,
     most: int,
 ) -> None:
     """Work off up to `most` waiting parts: cut each, or make it a class. A part is a stretch of `order`."""
@@ -122,7 +121,7 @@ def cut_parts(
 
 @njit
 def part_widths(
-    codes: Codes, spec: QuasiSpec, order: Ints, first: int, last: int, width: npt.NDArray[np.float64]
+    codes: Codes, spec: QuasiSpec, order: IntArray, first: int, last: int, width: npt.NDArray[np.float64]
 ) -> None:
     """Loss of each attribute over the part; sets count as ranges of codes here."""
     for a in range(codes.shape[1]):
@@ -135,7 +134,15 @@ def part_widths(
 
 @njit
 def cut_bounds(
-    codes: Codes, spec: QuasiSpec, order: Ints, first: int, last: int, a: int, relaxed: bool, second: bool, bounds: Ints
+    codes: Codes,
+    spec: QuasiSpec,
+    order: IntArray,
+    first: int,
+    last: int,
+    a: int,
+    relaxed: bool,
+    second: bool,
+    bounds: IntArray,
 ) -> int:
     """Where to cut a part that is sorted by attribute a: fills `bounds`, returns the number of parts (0: no cut)."""
     low, high = codes[order[first], a], codes[order[last - 1], a]
@@ -162,7 +169,9 @@ def cut_bounds(
 
 
 @njit
-def child_bounds(codes: Codes, spec: QuasiSpec, order: Ints, first: int, last: int, a: int, bounds: Ints) -> int:
+def child_bounds(
+    codes: Codes, spec: QuasiSpec, order: IntArray, first: int, last: int, a: int, bounds: IntArray
+) -> int:
     """One part per child of the common ancestor that has rows; codes run depth-first, so children are stretches."""
     node = common_node(spec, a, codes[order[first], a], codes[order[last - 1], a])
     parts = 0
@@ -181,7 +190,7 @@ def child_bounds(codes: Codes, spec: QuasiSpec, order: Ints, first: int, last: i
 
 
 @njit
-def parts_hold(sensitive: Codes, judge: JudgeSpec, order: Ints, bounds: Ints, parts: int) -> bool:
+def parts_hold(sensitive: Codes, judge: JudgeSpec, order: IntArray, bounds: IntArray, parts: int) -> bool:
     """Whether every part satisfies every model."""
     for p in range(parts):
         counts = np.zeros(judge.width, dtype=np.int64)

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from polyveil.arrays import FloatArray, IntArray
+from polyveil.methods._strata.base import Build, Prepared, StrataOptions, StratifiedMethod, classes_from_strata
 from polyveil.methods.base import Task
-from polyveil.methods.strata import Build, Prepared, StrataOptions, StratifiedMethod, classes_from_strata
-from polyveil.policy.hierarchy import FloatArray, IntArray
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import OrderedDomain
 

@@ -11,13 +11,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from polyveil.methods.base import Partition, Task, partition_of
-from polyveil.methods.judge import compile_constraints
-from polyveil.methods.reachable import Basis, basis_without, with_suppressed
-from polyveil.methods.search.schedule import Effort, search
-from polyveil.methods.search.space import make_space
-from polyveil.methods.search.start import floors_for
-from polyveil.methods.sift import telling
+from polyveil.methods._kernels.judge import compile_constraints
+from polyveil.methods._kernels.reachable import Basis, basis_without, with_suppressed
+from polyveil.methods._search.schedule import Effort, search
+from polyveil.methods._search.space import make_space
+from polyveil.methods._search.start import floors_for
+from polyveil.methods.base import Task
+from polyveil.methods.sift import report_loss
+from polyveil.partition import Partition, partition_of
 
 
 def refine(task: Task, partition: Partition, effort: Effort | float = "fast") -> Partition:
@@ -28,7 +29,7 @@ def refine(task: Task, partition: Partition, effort: Effort | float = "fast") ->
     basis = _basis(task, kept)
     space, rows = make_space(basis.table, basis.judge)
     labels = partition.class_of_row[kept].astype(np.int32)
-    found, _ = search(space, rows, labels, effort, floors_for(space), task.rng, telling(task), heat=False)
+    found, _ = search(space, rows, labels, effort, floors_for(space), task.rng, report_loss(task), heat=False)
     refined = partition_of(with_suppressed(found.astype(np.int64), basis, task.table.rows))
     return replace(refined, found={**partition.found, "refined": effort})
 

@@ -28,10 +28,11 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from polyveil.methods.base import Method, Options, Partition, Task, partition_of
-from polyveil.methods.reachable import reachable_basis, with_suppressed
-from polyveil.methods.search.schedule import Effort, Tell, deadline_of
-from polyveil.methods.search.stricter import begin, best_search
+from polyveil.methods._kernels.reachable import reachable_basis, with_suppressed
+from polyveil.methods._search.schedule import Effort, Tell, deadline_of
+from polyveil.methods._search.stricter import begin, best_search
+from polyveil.methods.base import Method, Options, Task
+from polyveil.partition import Partition, partition_of
 
 Seconds = Annotated[float, Field(gt=0, le=1_000_000)]
 
@@ -62,11 +63,11 @@ class Sift(Method[SiftOptions]):
             return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
         secret = int(task.rng.integers(2**62))
         first = begin(basis.table, basis.judge, secret, deadline_of(effort, began))
-        labels = best_search(basis.table, first, effort, secret, began, telling(task))
+        labels = best_search(basis.table, first, effort, secret, began, report_loss(task))
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
 
 
-def telling(task: Task) -> Tell:
+def report_loss(task: Task) -> Tell:
     """Progress with the loss so far."""
 
     def tell(done: float, loss: float) -> None:

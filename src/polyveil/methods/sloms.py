@@ -24,14 +24,15 @@ from typing import Literal
 import numpy as np
 from pydantic import Field, field_validator
 
+from polyveil.arrays import BoolArray, IntArray
 from polyveil.errors import Fault, PolicyError
-from polyveil.methods.base import Method, Partition, Slice, Task
-from polyveil.methods.bucket_demand import Demand, check_demand, demand_of, reachable_rows
-from polyveil.methods.bucket_engine import PRIORITIES, BoolArray, BucketOptions, Grouping, Priority, bucketize, by_loss
+from polyveil.methods._buckets.contingency import attribute_distances, clusters_of, natural_slices
+from polyveil.methods._buckets.demand import Demand, check_demand, demand_of, reachable_rows
+from polyveil.methods._buckets.engine import PRIORITIES, BucketOptions, Grouping, Priority, bucketize, by_loss
+from polyveil.methods.base import Method, Task
 from polyveil.methods.buckets import check_suppressed
-from polyveil.methods.contingency import attribute_distances, clusters_of, natural_slices
 from polyveil.methods.kaca import k_classes
-from polyveil.policy.hierarchy import IntArray
+from polyveil.partition import Partition, Slice
 from polyveil.table.coded import CodedTable, SensitiveColumn
 
 

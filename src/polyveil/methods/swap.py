@@ -18,14 +18,13 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
+from polyveil.arrays import Codes, IntArray
+from polyveil.methods._kernels.compiled import njit
+from polyveil.methods._kernels.judge import JudgeSpec, violation
+from polyveil.methods._kernels.row_index import RowForest, farthest, left_over, nearest_few, plant, put_back, take
+from polyveil.methods._strata.base import Build, Prepared, StrataOptions, StratifiedMethod
+from polyveil.methods._strata.generate import seed_sequence
 from polyveil.methods.base import Task
-from polyveil.methods.compiled import njit
-from polyveil.methods.distance import Codes
-from polyveil.methods.generate import seed_sequence
-from polyveil.methods.index import Forest, farthest, left_over, nearest_few, plant, put_back, take
-from polyveil.methods.judge import JudgeSpec, violation
-from polyveil.methods.strata import Build, Prepared, StrataOptions, StratifiedMethod
-from polyveil.policy.hierarchy import IntArray
 
 
 class SwapOptions(StrataOptions):
@@ -65,7 +64,7 @@ class Swap(StratifiedMethod[SwapOptions]):
 
 @njit
 def _microaggregate(
-    forest: Forest, sensitive: Codes, judge: JudgeSpec, g: int, candidates: int, seeds: IntArray, labels: IntArray
+    forest: RowForest, sensitive: Codes, judge: JudgeSpec, g: int, candidates: int, seeds: IntArray, labels: IntArray
 ) -> None:
     """Classes of g rows until fewer than 2 g rows are left; these are the last class."""
     members = np.empty(g, dtype=np.int64)
@@ -91,7 +90,7 @@ def _microaggregate(
 
 @njit
 def _cluster(
-    forest: Forest, sensitive: Codes, judge: JudgeSpec, point: Codes, members: IntArray, candidates: int
+    forest: RowForest, sensitive: Codes, judge: JudgeSpec, point: Codes, members: IntArray, candidates: int
 ) -> None:
     """GenerateCluster: the rows nearest to the point, then swaps with the next nearest while that lowers the violation.
 
@@ -149,7 +148,7 @@ def _add(sensitive: Codes, row: int, counts: IntArray, sign: int) -> None:
 
 
 @njit
-def _nearest_rows(forest: Forest, point: Codes, wanted: int) -> IntArray:
+def _nearest_rows(forest: RowForest, point: Codes, wanted: int) -> IntArray:
     """Take the rows nearest to the point out of the tree, nearest first."""
     rows = np.empty(wanted, dtype=np.int64)
     found = 0

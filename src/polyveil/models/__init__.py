@@ -12,8 +12,8 @@ from polyveil.models.diversity import (
     PSensitivity,
     RecursiveDiversity,
 )
+from polyveil.models.from_policy import attribute_of, attributes_of, codes_of, joint_attributes_of, models_for
 from polyveil.models.joint import JointAttribute, JointCloseness, joint_attribute, joint_name
-from polyveil.models.request import attribute_of, attributes_of, codes_of, joint_attributes_of, models_for
 from polyveil.models.statistics import Attribute, Block, ClassStatistics, Sparse, from_classes
 
 MODELS: dict[str, type[Model]] = {

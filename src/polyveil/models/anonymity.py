@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from polyveil.arrays import FloatArray
 from polyveil.models.base import TOLERANCE, Model, SensitiveModel
 from polyveil.models.constraints import Constraint, MinSize, ShareCap
 from polyveil.models.statistics import Attribute, Block
-from polyveil.policy.hierarchy import FloatArray
 
 
 class KAnonymity(Model):

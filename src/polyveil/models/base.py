@@ -8,17 +8,15 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from polyveil.arrays import BoolArray, FloatArray
 from polyveil.models.constraints import Constraint
 from polyveil.models.statistics import Attribute, Block, ClassStatistics
-from polyveil.policy.hierarchy import FloatArray
 
 TOLERANCE = 1e-9
 """Slack for rounding in every comparison: a class exactly at its threshold holds."""
 
 Outcome = Literal["holds", "fails", "not checked"]
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

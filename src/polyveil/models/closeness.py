@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from polyveil.arrays import FloatArray
 from polyveil.models import many_values
 from polyveil.models.base import TOLERANCE, SensitiveModel
 from polyveil.models.constraints import Closeness, Constraint, Divergence
 from polyveil.models.statistics import Attribute, Block
-from polyveil.policy.hierarchy import FloatArray
 
 
 class TCloseness(SensitiveModel):

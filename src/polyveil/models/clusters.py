@@ -13,8 +13,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from polyveil.arrays import FloatArray, IntArray
 from polyveil.models.space import TupleSpace
-from polyveil.policy.hierarchy import FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from polyveil.policy.hierarchy import FloatArray, IntArray
+from polyveil.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from polyveil.arrays import FloatArray
 from polyveil.models.base import TOLERANCE, SensitiveModel
 from polyveil.models.constraints import Constraint, ShareCap, ShareFloor
 from polyveil.models.statistics import Attribute, Block
-from polyveil.policy.hierarchy import FloatArray
 
 
 class DeltaDisclosure(SensitiveModel):

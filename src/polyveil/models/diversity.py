@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from polyveil.arrays import FloatArray, IntArray
 from polyveil.models.base import TOLERANCE, SensitiveModel
 from polyveil.models.constraints import Constraint, MinDistinct, MinEntropy, Recursive, ShareCap
 from polyveil.models.statistics import Attribute, Block
-from polyveil.policy.hierarchy import FloatArray, IntArray
 
 _SIMILAR = "the values may be different but close in meaning, and a class may still be far from the whole table"
 

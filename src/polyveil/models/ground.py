@@ -1,4 +1,4 @@
-"""Ground distances between values, all in one form.
+"""GroundDistance distances between values, all in one form.
 
 The earth mover's distance over a line or a tree is a weighted sum over its edges of the mass that must cross them.
 Every edge here separates a *range of codes* from the rest, because ordered values are coded by rank and the leaves
@@ -19,16 +19,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from polyveil.policy.hierarchy import FloatArray, Hierarchy, IntArray
+from polyveil.arrays import BoolArray, FloatArray, IntArray
+from polyveil.policy.hierarchy import Hierarchy
 from polyveil.policy.schema import Distance
-
-BoolArray = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)
-class Ground:
+class GroundDistance:
     """How distance is measured; the ranges serve the earth mover's distances and are empty for the others."""
 
     distance: Distance
@@ -41,8 +39,8 @@ class Ground:
         return self.distance in ("ordered", "hierarchical", "equal")
 
 
-def _ground(distance: Distance, edges: list[tuple[int, int, float]]) -> Ground:
-    return Ground(
+def _ground(distance: Distance, edges: list[tuple[int, int, float]]) -> GroundDistance:
+    return GroundDistance(
         distance=distance,
         start=np.array([edge[0] for edge in edges], dtype=np.int64),
         stop=np.array([edge[1] for edge in edges], dtype=np.int64),
@@ -50,7 +48,7 @@ def _ground(distance: Distance, edges: list[tuple[int, int, float]]) -> Ground:
     )
 
 
-def ordered(values: int, has_null: bool = False, present: BoolArray | None = None) -> Ground:
+def ordered(values: int, has_null: bool = False, present: BoolArray | None = None) -> GroundDistance:
     """`values` ranked values, and "missing" as code `values` where there is one.
 
     Ranks count the values present in the whole table (wang2018 2.1): a declared value that no row has is skipped.
@@ -84,18 +82,18 @@ def _line(values: int, has_null: bool) -> list[tuple[int, int, float]]:
     return [*edges, (values, values + 1, 0.5)]
 
 
-def hierarchical(tree: Hierarchy) -> Ground:
+def hierarchical(tree: Hierarchy) -> GroundDistance:
     """Any hierarchy; "missing" is one of its leaves where there is one."""
     height = tree.height.astype(np.float64)
     weight = (height[tree.parent[1:]] - height[1:]) / (2.0 * max(tree.depth, 1))
-    return Ground("hierarchical", tree.start[1:].copy(), tree.stop[1:].copy(), weight)
+    return GroundDistance("hierarchical", tree.start[1:].copy(), tree.stop[1:].copy(), weight)
 
 
-def equal(size: int) -> Ground:
+def equal(size: int) -> GroundDistance:
     """Every value 1 away from every other: total variation."""
     return _ground("equal", [(code, code + 1, 0.5) for code in range(size)] if size > 1 else [])
 
 
-def divergence(distance: Distance) -> Ground:
+def divergence(distance: Distance) -> GroundDistance:
     """Hellinger, Kullback-Leibler or Jensen-Shannon: no ground distance between values."""
     return _ground(distance, [])

@@ -23,6 +23,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from polyveil.arrays import FloatArray, IntArray
 from polyveil.models.base import TOLERANCE, SensitiveModel
 from polyveil.models.clusters import Clusters, cluster
 from polyveil.models.constraints import Constraint, JointTransport
@@ -30,7 +31,6 @@ from polyveil.models.ground import equal
 from polyveil.models.space import TupleSpace, tuple_space, value_space
 from polyveil.models.statistics import Attribute, Block, ClassStatistics, Sparse
 from polyveil.models.transport import best_cost, tree_costs
-from polyveil.policy.hierarchy import FloatArray, IntArray
 
 MOST_CELLS = 4_000
 """Tuples beyond this many share cells; the cells' radius is added to what is measured."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from polyveil.arrays import IntArray
 from polyveil.models.statistics import Attribute, Block, ClassStatistics, from_classes
-from polyveil.policy.hierarchy import IntArray
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from polyveil.arrays import FloatArray, IntArray
 from polyveil.models.statistics import Block
-from polyveil.policy.hierarchy import FloatArray, IntArray
 
 DENSE_PER_ENTRY = 20
 """About how many dense cells take as long as one entry here."""

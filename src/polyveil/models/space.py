@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from polyveil.models.ground import Ground
-from polyveil.policy.hierarchy import FloatArray, IntArray
+from polyveil.arrays import FloatArray, IntArray
+from polyveil.models.ground import GroundDistance
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class ValueSpace:
         return nearest
 
 
-def value_space(ground: Ground, size: int) -> ValueSpace:
+def value_space(ground: GroundDistance, size: int) -> ValueSpace:
     """The coordinates of a ground distance over `size` codes; divergences, which have none, count every pair as 1."""
     if ground.distance == "ordered":
         return _line(ground, size)
@@ -75,7 +75,7 @@ def value_space(ground: Ground, size: int) -> ValueSpace:
     return ValueSpace(np.zeros(size), np.zeros(size), np.arange(size, dtype=np.int64)[:, None], half)
 
 
-def _line(ground: Ground, size: int) -> ValueSpace:
+def _line(ground: GroundDistance, size: int) -> ValueSpace:
     """Places from 0 to 1 by the weight of the ranges between a value and the first one."""
     missing = ground.stop == size  # without missing values, no range reaches the end of the codes
     change = np.zeros(size + 1)
@@ -92,7 +92,7 @@ def _line(ground: Ground, size: int) -> ValueSpace:
     return ValueSpace(place, aside, np.zeros((size, 0), dtype=np.int64), np.zeros((size, 0)))
 
 
-def _paths(ground: Ground, size: int) -> ValueSpace:
+def _paths(ground: GroundDistance, size: int) -> ValueSpace:
     """Each value's nodes from the top down; ranges come in preorder, so each lies within the last wider one."""
     order = np.lexsort((-ground.stop, ground.start))
     open_until: list[int] = []

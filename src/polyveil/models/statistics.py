@@ -12,8 +12,8 @@ from functools import cached_property
 
 import numpy as np
 
-from polyveil.models.ground import Ground, divergence
-from polyveil.policy.hierarchy import FloatArray, IntArray
+from polyveil.arrays import FloatArray, IntArray
+from polyveil.models.ground import GroundDistance, divergence
 
 DENSE_CELLS = 1_000_000
 """Cells of a dense piece of a block: 8 MB, so that a few of them stay near the processor."""
@@ -26,7 +26,7 @@ class Attribute:
     name: str
     size: int
     whole: IntArray
-    ground: Ground
+    ground: GroundDistance
     levels: IntArray
 
     @cached_property

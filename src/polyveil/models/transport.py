@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from polyveil.arrays import FloatArray, IntArray
 from polyveil.models.clusters import Clusters
 from polyveil.models.space import TupleSpace
-from polyveil.policy.hierarchy import FloatArray, IntArray
 
 
 def tree_costs(surplus: IntArray, tree: Clusters, cells: TupleSpace) -> FloatArray:

@@ -6,7 +6,7 @@ from polyveil.policy.load import check, from_dict, from_file, from_text, to_yaml
 from polyveil.policy.public import from_public, public
 from polyveil.policy.rules import DateParts, File, Intervals, Mask, Order, Rule, Tree
 from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice
-from polyveil.policy.write import to_dict
+from polyveil.policy.to_yaml import to_dict
 
 __all__ = [
     "BrokenRule",

@@ -9,7 +9,7 @@ Path = tuple[str | int, ...]
 """Keys and positions that lead from the top of a policy to one of its parts."""
 
 
-class Finding(NamedTuple):
+class PolicyFinding(NamedTuple):
     """Something wrong at a path; the loader adds the line."""
 
     path: Path

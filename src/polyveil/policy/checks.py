@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from polyveil.policy.broken import Finding, listed
+from polyveil.policy.broken import PolicyFinding, listed
 from polyveil.policy.rules import DateParts, Intervals, Order
 from polyveil.policy.schema import DEFAULT_LEVEL, Column, Privacy, Role
 
@@ -21,7 +21,7 @@ _ASKED_OF_SENSITIVE = ("l", "t", "p", "alpha", "beta", "delta")
 
 
 @dataclass(frozen=True)
-class Sketch:
+class ColumnDraft:
     """A column as far as it could be read; `lost` names the keys that were given but are faults themselves."""
 
     column: Column
@@ -32,7 +32,7 @@ class Sketch:
         return key in self.lost or getattr(self.column, key) is not None
 
 
-def check_column(name: str, sketch: Sketch) -> Iterator[Finding]:
+def check_column(name: str, sketch: ColumnDraft) -> Iterator[PolicyFinding]:
     """Keys that do not fit the role, the type or each other."""
     yield from _check_role(name, sketch.column)
     if "type" not in sketch.lost and "hierarchy" not in sketch.lost:
@@ -41,63 +41,67 @@ def check_column(name: str, sketch: Sketch) -> Iterator[Finding]:
     yield from _check_recode(name, sketch)
 
 
-def _check_role(name: str, column: Column) -> Iterator[Finding]:
+def _check_role(name: str, column: Column) -> Iterator[PolicyFinding]:
     for key, roles in _ROLES_OF_KEY.items():
         if key in column.model_fields_set and getattr(column, key) is not None and column.role not in roles:
-            yield Finding(
+            yield PolicyFinding(
                 ("columns", name, key),
                 f"{key} is read for {listed(roles)} columns, this one is {column.role}",
                 f"Remove {key}, or give the column the role {listed(roles, 'or')}",
             )
 
 
-def _check_type(name: str, column: Column) -> Iterator[Finding]:
+def _check_type(name: str, column: Column) -> Iterator[PolicyFinding]:
     path, rule, kind = ("columns", name, "hierarchy"), column.hierarchy, column.type
     if kind == "ordinal" and not isinstance(rule, Order):
         at = path if rule else ("columns", name, "type")
-        yield Finding(
+        yield PolicyFinding(
             at, "type ordinal needs the order of the values", "Write hierarchy: {order: [lowest, ..., highest]}"
         )
     if isinstance(rule, Order) and kind not in (None, "ordinal"):
-        yield Finding(path, f"an order is for type ordinal, the type is {kind}", "Write type: ordinal, or leave it out")
+        yield PolicyFinding(
+            path, f"an order is for type ordinal, the type is {kind}", "Write type: ordinal, or leave it out"
+        )
     if isinstance(rule, Intervals) and kind not in (None, "numeric"):
-        yield Finding(path, f"intervals are for type numeric, the type is {kind}", "Write type: numeric")
+        yield PolicyFinding(path, f"intervals are for type numeric, the type is {kind}", "Write type: numeric")
     if isinstance(rule, DateParts) and kind not in (None, "date"):
-        yield Finding(path, f"date parts are for type date, the type is {kind}", "Write type: date")
+        yield PolicyFinding(path, f"date parts are for type date, the type is {kind}", "Write type: date")
     if column.date_format is not None and kind != "date":
         at = ("columns", name, "date_format")
-        yield Finding(at, "date_format is read for columns of type date", "Write type: date, or remove date_format")
+        yield PolicyFinding(
+            at, "date_format is read for columns of type date", "Write type: date, or remove date_format"
+        )
 
 
-def _check_distance(name: str, column: Column) -> Iterator[Finding]:
+def _check_distance(name: str, column: Column) -> Iterator[PolicyFinding]:
     path = ("columns", name, "distance")
     ranked = isinstance(column.hierarchy, Order)
     if column.distance == "hierarchical" and (column.hierarchy is None or ranked):
         remedy = "Use distance: ordered" if ranked else "Give the column a hierarchy, or use distance: equal"
-        yield Finding(path, "hierarchical distance needs a hierarchy with groups", remedy)
+        yield PolicyFinding(path, "hierarchical distance needs a hierarchy with groups", remedy)
     if column.distance == "ordered" and column.type == "categorical" and not ranked:
         remedy = "Give the order with type: ordinal, hierarchy: {order: [...]}, or use distance: equal"
-        yield Finding(path, "ordered distance needs an order, and the type is categorical", remedy)
+        yield PolicyFinding(path, "ordered distance needs an order, and the type is categorical", remedy)
 
 
-def _check_recode(name: str, sketch: Sketch) -> Iterator[Finding]:
+def _check_recode(name: str, sketch: ColumnDraft) -> Iterator[PolicyFinding]:
     column = sketch.column
     if column.recode == "set" and (column.hierarchy is not None or column.type == "ordinal"):
-        yield Finding(
+        yield PolicyFinding(
             ("columns", name, "recode"),
             "recode: set releases sets of values and reads no hierarchy and no order",
             "Remove recode: set, or the hierarchy",
         )
 
 
-def check_levels(name: str, column: Column, known: frozenset[str] | None) -> Iterator[Finding]:
+def check_levels(name: str, column: Column, known: frozenset[str] | None) -> Iterator[PolicyFinding]:
     """Values of a security level that the column's hierarchy does not have would silently get the default level."""
     if known is None:
         return
     for level, values in column.levels.items():
         unknown = sum(value not in known for value in values)
         if unknown:
-            yield Finding(
+            yield PolicyFinding(
                 ("columns", name, "levels", str(level)),
                 f"{unknown} of the {len(values)} values of security level {level} are not in the column's hierarchy",
                 "Correct their spelling, or add them to the hierarchy",
@@ -105,38 +109,38 @@ def check_levels(name: str, column: Column, known: frozenset[str] | None) -> Ite
 
 
 def check_privacy(
-    privacy: Privacy, lost: frozenset[str], sketches: Mapping[str, Sketch], complete: bool
-) -> Iterator[Finding]:
+    privacy: Privacy, lost: frozenset[str], sketches: Mapping[str, ColumnDraft], complete: bool
+) -> Iterator[PolicyFinding]:
     """What the guarantees demand of the columns. `complete` says whether the role of every column is known."""
     sensitive = {name: sketch for name, sketch in sketches.items() if sketch.column.role == "sensitive"}
     if complete and not sensitive:
         for key in _ASKED_OF_SENSITIVE:
             if getattr(privacy, key) is not None:
                 rule = f"{key} protects sensitive columns, and there is none"
-                yield Finding(("privacy", key), rule, f"Give a column the role sensitive, or remove {key}")
+                yield PolicyFinding(("privacy", key), rule, f"Give a column the role sensitive, or remove {key}")
     if complete and not _anything_asked(privacy, lost, sensitive):
         rule = "the policy asks for no guarantee"
-        yield Finding(("privacy",), rule, "Ask for one, for example privacy: {k: 5}")
+        yield PolicyFinding(("privacy",), rule, "Ask for one, for example privacy: {k: 5}")
     yield from _check_settings(privacy, lost, sensitive)
     if complete:
         yield from _check_joint(privacy, sketches)
     yield from _check_l(privacy, sensitive)
 
 
-def _check_joint(privacy: Privacy, sketches: Mapping[str, Sketch]) -> Iterator[Finding]:
+def _check_joint(privacy: Privacy, sketches: Mapping[str, ColumnDraft]) -> Iterator[PolicyFinding]:
     seen: set[frozenset[str]] = set()
     for number, joint in enumerate(privacy.joint):
         path = ("privacy", "joint", number, "columns")
         unfit = [name for name in joint.columns if name not in sketches or sketches[name].column.role != "sensitive"]
         if unfit:
             rule = f"joint closeness is for sensitive columns of the policy, which {listed(unfit)} is not"
-            yield Finding(path, rule, "Name sensitive columns, or give the column the role sensitive")
+            yield PolicyFinding(path, rule, "Name sensitive columns, or give the column the role sensitive")
         if frozenset(joint.columns) in seen:
-            yield Finding(path, "these columns are asked for twice", "Keep the smaller t")
+            yield PolicyFinding(path, "these columns are asked for twice", "Keep the smaller t")
         seen.add(frozenset(joint.columns))
 
 
-def _anything_asked(privacy: Privacy, lost: frozenset[str], sensitive: Mapping[str, Sketch]) -> bool:
+def _anything_asked(privacy: Privacy, lost: frozenset[str], sensitive: Mapping[str, ColumnDraft]) -> bool:
     if lost - set(Privacy.model_fields) or any(s.lost - set(Column.model_fields) for s in sensitive.values()):
         return True  # a misspelt key is a fault already, and it may have been the one that asks
     asked = [key in lost or getattr(privacy, key) is not None for key in ("k", *_ASKED_OF_SENSITIVE)]
@@ -144,7 +148,9 @@ def _anything_asked(privacy: Privacy, lost: frozenset[str], sensitive: Mapping[s
     return any(asked) or any(own) or bool(privacy.joint) or "joint" in lost
 
 
-def _check_settings(privacy: Privacy, lost: frozenset[str], sensitive: Mapping[str, Sketch]) -> Iterator[Finding]:
+def _check_settings(
+    privacy: Privacy, lost: frozenset[str], sensitive: Mapping[str, ColumnDraft]
+) -> Iterator[PolicyFinding]:
     """Settings that change a guarantee nobody asked for: the steward expects something else than happens."""
 
     def asked(key: str) -> bool:
@@ -152,18 +158,20 @@ def _check_settings(privacy: Privacy, lost: frozenset[str], sensitive: Mapping[s
 
     defaults = Privacy()
     if privacy.c != defaults.c and privacy.diversity != "recursive" and "diversity" not in lost:
-        yield Finding(
+        yield PolicyFinding(
             ("privacy", "c"), "c is read for recursive diversity only", "Add diversity: recursive, or remove c"
         )
     if privacy.diversity != defaults.diversity and not asked("l"):
-        yield Finding(
+        yield PolicyFinding(
             ("privacy", "diversity"), "diversity says what l means, and no l is asked for", "Add l: 2 or more"
         )
     if privacy.beta_kind != defaults.beta_kind and not asked("beta"):
-        yield Finding(("privacy", "beta_kind"), "beta_kind is read with beta, and no beta is asked for", "Add beta")
+        yield PolicyFinding(
+            ("privacy", "beta_kind"), "beta_kind is read with beta, and no beta is asked for", "Add beta"
+        )
 
 
-def _check_l(privacy: Privacy, sensitive: Mapping[str, Sketch]) -> Iterator[Finding]:
+def _check_l(privacy: Privacy, sensitive: Mapping[str, ColumnDraft]) -> Iterator[PolicyFinding]:
     """One l per security level (Definition 10 of xiao2020): one for every level in use, for frequency diversity."""
     by_level = isinstance(privacy.l, dict)
     for name, sketch in sensitive.items():
@@ -176,7 +184,7 @@ def _check_l(privacy: Privacy, sensitive: Mapping[str, Sketch]) -> Iterator[Find
         if without:
             own = column.l is not None
             default = f"; values without a level have level {DEFAULT_LEVEL}" if DEFAULT_LEVEL in without else ""
-            yield Finding(
+            yield PolicyFinding(
                 ("columns", name, "l" if own else "levels"),
                 f"security level{'s' if len(without) > 1 else ''} {listed(without)} of this column "
                 f"{'have' if len(without) > 1 else 'has'} no l{default}",
@@ -184,4 +192,4 @@ def _check_l(privacy: Privacy, sensitive: Mapping[str, Sketch]) -> Iterator[Find
             )
     if by_level and privacy.diversity != "frequency":
         rule = "one l per security level is defined for frequency diversity"
-        yield Finding(("privacy", "diversity"), rule, "Remove diversity, or give one l for all levels")
+        yield PolicyFinding(("privacy", "diversity"), rule, "Remove diversity, or give one l for all levels")

@@ -11,7 +11,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ValidationError
 
 from polyveil.errors import Fault
-from polyveil.policy.broken import BrokenRule, Finding, Path, listed
+from polyveil.policy.broken import BrokenRule, Path, PolicyFinding, listed
 from polyveil.policy.rules import RULE_KEYS, EqualIntervals, Intervals, Rule
 from polyveil.policy.schema import Column, Joint, Privacy, ReleaseChoice
 from polyveil.policy.source import Node, line_at
@@ -39,7 +39,7 @@ class Faults:
         fault = Fault(f"line {line}, {place}" if line else place, rule, remedy)
         self._found.setdefault(fault, line)
 
-    def extend(self, findings: Iterable[Finding]) -> None:
+    def extend(self, findings: Iterable[PolicyFinding]) -> None:
         for finding in findings:
             self.add(*finding)
 
@@ -78,7 +78,7 @@ def _without_values(path: Path) -> Path:
     return tuple(step for i, step in enumerate(path[:depth]) if i < 3 or step in _RULE_WORDS)
 
 
-def findings_of(error: ValidationError, path: Path, model: type[BaseModel]) -> list[Finding]:
+def findings_of(error: ValidationError, path: Path, model: type[BaseModel]) -> list[PolicyFinding]:
     """Pydantic's errors in a steward's words; a key that is there but misspelt is not missing as well."""
     errors: list[dict[str, Any]] = [dict(item) for item in error.errors(include_url=False)]
     unknown = [item["loc"] for item in errors if item["type"] == "extra_forbidden"]
@@ -87,15 +87,15 @@ def findings_of(error: ValidationError, path: Path, model: type[BaseModel]) -> l
     return [_finding(item, path, model) for item in kept]
 
 
-def _finding(error: dict[str, Any], path: Path, model: type[BaseModel]) -> Finding:
+def _finding(error: dict[str, Any], path: Path, model: type[BaseModel]) -> PolicyFinding:
     steps = tuple(step for step in error["loc"] if step not in _UNION_TAGS)
     broken = error.get("ctx", {}).get("error")
     if isinstance(broken, BrokenRule):
-        return Finding((*path, *steps, *broken.path), broken.rule, broken.remedy)
+        return PolicyFinding((*path, *steps, *broken.path), broken.rule, broken.remedy)
     owner = _owner(model, steps)
     key = next((str(step) for step in reversed(steps) if isinstance(step, str)), "")
     rule, remedy = _in_words(error, key, owner)
-    return Finding((*path, *steps), rule, remedy)
+    return PolicyFinding((*path, *steps), rule, remedy)
 
 
 def _owner(model: type[BaseModel], steps: Sequence[str | int]) -> type[BaseModel]:

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from polyveil.arrays import FloatArray, IntArray
 from polyveil.policy.broken import BrokenRule, Path, listed
-
-IntArray = npt.NDArray[np.int64]
-FloatArray = npt.NDArray[np.float64]
 
 ROOT_LABEL = "*"
 MAX_DEPTH = 100

@@ -11,14 +11,14 @@ from pydantic import BaseModel, ValidationError
 from polyveil.errors import Fault, PolicyError
 from polyveil.policy.broken import BrokenRule
 from polyveil.policy.broken import Path as Place
-from polyveil.policy.checks import Sketch, check_column, check_levels, check_privacy
+from polyveil.policy.checks import ColumnDraft, check_column, check_levels, check_privacy
 from polyveil.policy.faults import Faults, findings_of, place_name, suggestion, unknown_key
+from polyveil.policy.plain_data import plain_data
 from polyveil.policy.rules import File, Order, Rule, Tree, parse_rule, rule_class
 from polyveil.policy.scalars import categories, is_unicode
 from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice
 from polyveil.policy.source import MAX_BYTES, Unreadable, read_nodes
-from polyveil.policy.write import to_yaml
-from polyveil.policy.written import plain_data
+from polyveil.policy.to_yaml import to_yaml
 
 __all__ = ["check", "from_dict", "from_file", "from_text", "to_yaml"]
 
@@ -54,7 +54,7 @@ def from_dict(data: Mapping[str, Any], *, folder: Path | str = ".") -> Policy:
 def check(policy: Policy) -> tuple[Fault, ...]:
     """What is wrong with a policy that was put together in Python, part by part."""
     faults = Faults()
-    sketches = {name: Sketch(column) for name, column in policy.columns.items()}
+    sketches = {name: ColumnDraft(column) for name, column in policy.columns.items()}
     _check(faults, sketches, policy.privacy, frozenset(), policy.folder, complete=True)
     return tuple(faults.sorted())
 
@@ -114,7 +114,7 @@ def _sections() -> list[str]:
     return [name for name in Policy.model_fields if name != "folder"]
 
 
-def _columns(data: Any, faults: Faults) -> tuple[dict[str, Sketch], bool]:
+def _columns(data: Any, faults: Faults) -> tuple[dict[str, ColumnDraft], bool]:
     """The columns as far as they can be read, and whether the role of each is known."""
     if "columns" in faults.lost_below(()):
         return {}, False
@@ -138,10 +138,10 @@ def _columns(data: Any, faults: Faults) -> tuple[dict[str, Sketch], bool]:
     return sketches, complete
 
 
-def _column(name: str, data: Any, faults: Faults) -> Sketch | None:
+def _column(name: str, data: Any, faults: Faults) -> ColumnDraft | None:
     path: Place = ("columns", name)
     if isinstance(data, Column):
-        return Sketch(data)
+        return ColumnDraft(data)
     if not isinstance(data, Mapping):
         role = (
             data if isinstance(data, str) and data in ("identifier", "quasi", "sensitive", "insensitive") else "quasi"
@@ -155,7 +155,7 @@ def _column(name: str, data: Any, faults: Faults) -> Sketch | None:
         if part["hierarchy"] is None:
             lost.add("hierarchy")
     column, more = _valid(part, path, Column, faults, lost)
-    return Sketch(column, frozenset(lost | more)) if column is not None else None
+    return ColumnDraft(column, frozenset(lost | more)) if column is not None else None
 
 
 def _rule(value: Any, path: Place, faults: Faults) -> Rule | None:
@@ -235,7 +235,7 @@ def _missing(data: Mapping[Any, Any], faults: Faults) -> tuple[str, ...]:
 
 def _check(
     faults: Faults,
-    sketches: Mapping[str, Sketch],
+    sketches: Mapping[str, ColumnDraft],
     privacy: Privacy,
     lost: frozenset[str],
     folder: Path,

@@ -10,7 +10,7 @@ from polyveil.errors import Fault, PolicyError
 from polyveil.policy.hierarchy import HierarchyFault
 from polyveil.policy.rules import File, Tree
 from polyveil.policy.schema import Column, Policy
-from polyveil.policy.write import column_dict, rule_data, to_dict
+from polyveil.policy.to_yaml import column_dict, rule_data, to_dict
 
 # A seed lets a reader replay the choices a method made by chance.
 _PRIVATE_OPTIONS = frozenset({"seed"})

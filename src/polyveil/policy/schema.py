@@ -212,6 +212,6 @@ class Policy(Part):
 
     def to_yaml(self) -> str:
         """The policy as a YAML file's text; reading it back gives an equal policy."""
-        from polyveil.policy.write import to_yaml
+        from polyveil.policy.to_yaml import to_yaml
 
         return to_yaml(self)

@@ -9,8 +9,9 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from polyveil.arrays import IntArray
 from polyveil.errors import Fault, PolicyError
-from polyveil.policy.hierarchy import Hierarchy, HierarchyFault, IntArray, flat
+from polyveil.policy.hierarchy import Hierarchy, HierarchyFault, flat
 from polyveil.policy.rules import DateParts, File, HierarchyRule, Intervals, Mask, Order, Tree, number_label
 from polyveil.policy.schema import DEFAULT_LEVEL, Column, ColumnType, Distance, Policy
 from polyveil.table.domain import Domain, OrderedDomain, TreeDomain

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from polyveil.policy.hierarchy import IntArray
+from polyveil.arrays import IntArray
 from polyveil.policy.schema import Distance
 from polyveil.table.domain import Domain
 

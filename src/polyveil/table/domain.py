@@ -12,7 +12,8 @@ from typing import Literal
 import numpy as np
 import numpy.typing as npt
 
-from polyveil.policy.hierarchy import FloatArray, Hierarchy, IntArray
+from polyveil.arrays import FloatArray, IntArray
+from polyveil.policy.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True, eq=False)

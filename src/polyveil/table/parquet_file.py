@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from polyveil.errors import InputError
-from polyveil.table.frames import check_names, refuse_unusable_types, settle
+from polyveil.frames import check_names, checked_frame, refuse_unusable_types
 
 _MAGIC = b"PAR1"
 
@@ -26,7 +26,7 @@ def read_parquet(path: Path) -> pl.DataFrame:
         frame = lazy.collect()
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError, ValueError) as error:
         raise InputError(_fault(path, files, error)) from None
-    return settle(frame, path.name)
+    return checked_frame(frame, path.name)
 
 
 def _files_of(path: Path) -> list[Path]:

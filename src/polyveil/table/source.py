@@ -10,8 +10,8 @@ from typing import Any, Literal
 import polars as pl
 
 from polyveil.errors import InputError
+from polyveil.frames import frame_from, mark_missing
 from polyveil.table.databases.place import is_url
-from polyveil.table.frames import frame_from, mark_missing
 
 # A cell without text is missing, quoted ("") or not: programs that quote every cell write missing values that way, and
 # a difference no reader can see must not tell two people apart.
@@ -102,7 +102,7 @@ def read(
 
             frame = mark_missing(read_parquet(path), missing)
             return Table(frame, path.name, first_line=None)
-        from polyveil.table.csv_file import TextOptions, read_text_table
+        from polyveil.table.csv.file import TextOptions, read_text_table
 
         markers = (*DEFAULT_MISSING, *missing)
         options = TextOptions(delimiter, encoding, decimal, quote, names, markers, strip)

@@ -9,8 +9,8 @@ from contextlib import asynccontextmanager, suppress
 
 from fastapi import FastAPI
 
-from polyveil import __version__
 from polyveil.errors import InputError
+from polyveil.version import __version__
 from polyveil.web.api import make_router
 from polyveil.web.guard import App, Guard
 from polyveil.web.jobs import Jobs

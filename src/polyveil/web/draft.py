@@ -9,15 +9,15 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from polyveil.advise import starter_policy
+from polyveil.advice import starter_policy
 from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.methods import make_method
 from polyveil.policy import BrokenRule, File, Policy, Tree, from_dict, from_public, from_text, to_dict
 from polyveil.policy.faults import place_name
 from polyveil.policy.hierarchy_file import read_hierarchy
-from polyveil.policy.write import rule_data
-from polyveil.release.arrange import settle
-from polyveil.table.profile import ColumnProfile
+from polyveil.policy.to_yaml import rule_data
+from polyveil.releases.arrange import resolve_form
+from polyveil.table.profiling.profile import ColumnProfile
 from polyveil.web.store import write_json
 
 FILE = "draft.json"
@@ -98,7 +98,7 @@ class Draft:
         """The policy, or everything that is wrong with it."""
         try:
             policy = from_dict(self.data, folder=self.folder)
-            settle(policy, make_method(policy.method))
+            resolve_form(policy, make_method(policy.method))
         except PolicyError as error:
             return None, error.faults
         return policy, ()

@@ -14,17 +14,17 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polyveil.methods.base import Partition
+from polyveil.arrays import FloatArray, IntArray
+from polyveil.partition import Partition
 from polyveil.policy import Policy
-from polyveil.policy.hierarchy import FloatArray, IntArray
-from polyveil.release.generalized import published, quasi_columns
-from polyveil.report.facts import Facts, gather
-from polyveil.report.released_cells import Spread, counted_cells, day_text, spread_of
+from polyveil.releases.generalized import published, quasi_columns
+from polyveil.reports.facts import Facts, gather
+from polyveil.reports.released_cells import Spread, counted_cells, day_text, spread_of
 from polyveil.table.bind import Bound, bind
 from polyveil.table.domain import OrderedDomain
 from polyveil.table.encode import encode
 from polyveil.table.source import Table
-from polyveil.verify.classes import class_of_row
+from polyveil.verification.classes import class_of_row
 from polyveil.web.store import write_json
 
 CLASS = "__class"

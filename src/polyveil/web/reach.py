@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from polyveil.advise.overlap import advise_t
+from polyveil.advice.overlap import advise_t
+from polyveil.arrays import IntArray
 from polyveil.models import Attribute, TCloseness, attributes_of, from_classes
 from polyveil.policy import from_dict
-from polyveil.policy.hierarchy import IntArray
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode
 from polyveil.table.source import Table

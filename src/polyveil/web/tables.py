@@ -13,8 +13,8 @@ import numpy as np
 import polars as pl
 
 from polyveil.errors import InputError
-from polyveil.table.profile import ColumnProfile, profile, singled_out
-from polyveil.table.profile_types import as_numbers
+from polyveil.table.profiling.profile import ColumnProfile, profile, singled_out
+from polyveil.table.profiling.types import as_numbers
 from polyveil.table.source import Table, read
 from polyveil.web.store import Store
 
@@ -25,7 +25,7 @@ COMMON = 8
 
 
 @dataclass(frozen=True)
-class Sketch:
+class ColumnSketch:
     """How a column is spread: `bars` are (label, rows), in order of value for numbers, by frequency for the rest."""
 
     ordered: bool
@@ -46,7 +46,7 @@ class OpenTable:
         return profile(self.table)
 
     @cached_property
-    def sketches(self) -> dict[str, Sketch]:
+    def sketches(self) -> dict[str, ColumnSketch]:
         return {about.name: sketch(self.table, about) for about in self.profiles}
 
     def counts(self, column: str) -> dict[str, int]:
@@ -108,17 +108,17 @@ def rows_of(frame: pl.DataFrame, start: int, stop: int) -> list[dict[str, Any]]:
     return part.to_dicts()
 
 
-def sketch(table: Table, about: ColumnProfile) -> Sketch:
+def sketch(table: Table, about: ColumnProfile) -> ColumnSketch:
     """The column as a few bars."""
     cells = table.frame[about.name].drop_nulls()
     numbers = _positions(cells, about, table.decimal)
     if numbers is not None and len(numbers) and len(np.unique(numbers[:5000])) > COMMON:
         counts, edges = np.histogram(numbers, bins=BINS)
         labels = [_between(a, b, about) for a, b in pairwise(edges)]
-        return Sketch(True, tuple(zip(labels, counts.tolist(), strict=True)))
+        return ColumnSketch(True, tuple(zip(labels, counts.tolist(), strict=True)))
     counted = cells.cast(pl.String).value_counts(sort=True)
     pairs = [(str(value), int(rows)) for value, rows in counted.head(COMMON).iter_rows()]
-    return Sketch(False, tuple(pairs), max(counted.height - COMMON, 0))
+    return ColumnSketch(False, tuple(pairs), max(counted.height - COMMON, 0))
 
 
 def _positions(cells: pl.Series, about: ColumnProfile, decimal: str) -> Any:

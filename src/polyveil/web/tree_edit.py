@@ -25,44 +25,44 @@ class Node:
         return bool(self.children)
 
 
-Forest = tuple[Node, ...]
+NodeForest = tuple[Node, ...]
 
 
-def from_hierarchy(tree: Hierarchy) -> Forest:
+def from_hierarchy(tree: Hierarchy) -> NodeForest:
     """The nodes below the root."""
     return from_nested(tree.to_nested())
 
 
-def from_nested(tree: Mapping[str, Any]) -> Forest:
+def from_nested(tree: Mapping[str, Any]) -> NodeForest:
     return tuple(Node(label, from_nested(below) if below else ()) for label, below in tree.items())
 
 
-def flat(values: Iterable[str]) -> Forest:
+def flat(values: Iterable[str]) -> NodeForest:
     """Every value by itself."""
     return tuple(Node(value) for value in values)
 
 
-def to_nested(forest: Forest) -> dict[str, Any]:
+def to_nested(forest: NodeForest) -> dict[str, Any]:
     """The notation of the policy file."""
     return {node.label: to_nested(node.children) if node.children else None for node in forest}
 
 
-def walk(forest: Forest) -> Iterator[Node]:
+def walk(forest: NodeForest) -> Iterator[Node]:
     """Every node, groups before what they hold."""
     for node in forest:
         yield node
         yield from walk(node.children)
 
 
-def leaves(forest: Forest) -> list[str]:
+def leaves(forest: NodeForest) -> list[str]:
     return [node.label for node in walk(forest) if not node.is_group]
 
 
-def groups(forest: Forest) -> list[str]:
+def groups(forest: NodeForest) -> list[str]:
     return [node.label for node in walk(forest) if node.is_group]
 
 
-def find(forest: Forest, label: str) -> Node:
+def find(forest: NodeForest, label: str) -> Node:
     """The node of that label."""
     found = next((node for node in walk(forest) if node.label == label), None)
     if found is None:
@@ -70,7 +70,7 @@ def find(forest: Forest, label: str) -> Node:
     return found
 
 
-def move(forest: Forest, labels: Sequence[str], target: str | None) -> Forest:
+def move(forest: NodeForest, labels: Sequence[str], target: str | None) -> NodeForest:
     """Put nodes into a group, or (None) directly below the top. Groups that are left empty go."""
     moved = _outermost(forest, labels)
     if target is not None:
@@ -84,7 +84,7 @@ def move(forest: Forest, labels: Sequence[str], target: str | None) -> Forest:
     return _changed(rest, target, lambda node: (replace(node, children=(*node.children, *moved)),))
 
 
-def group(forest: Forest, labels: Sequence[str], name: str) -> Forest:
+def group(forest: NodeForest, labels: Sequence[str], name: str) -> NodeForest:
     """Make a group of nodes, where the first of them stood."""
     name = _free(forest, name)
     moved = _outermost(forest, labels)
@@ -95,7 +95,7 @@ def group(forest: Forest, labels: Sequence[str], name: str) -> Forest:
     return _without_inside(put, others, name)
 
 
-def rename(forest: Forest, label: str, name: str) -> Forest:
+def rename(forest: NodeForest, label: str, name: str) -> NodeForest:
     """Give a group another name; values are the table's own words and keep theirs."""
     if not find(forest, label).is_group:
         raise InputError("values keep the name they have in the table; groups can be renamed")
@@ -105,7 +105,7 @@ def rename(forest: Forest, label: str, name: str) -> Forest:
     return _changed(forest, label, lambda node: (replace(node, label=name),))
 
 
-def merge(forest: Forest, labels: Sequence[str]) -> Forest:
+def merge(forest: NodeForest, labels: Sequence[str]) -> NodeForest:
     """Join groups into the first of them."""
     chosen = [node for node in _outermost(forest, labels) if node.is_group]
     if len(chosen) < 2:
@@ -116,20 +116,20 @@ def merge(forest: Forest, labels: Sequence[str]) -> Forest:
     return _changed(rest, first.label, lambda _: (joined,))
 
 
-def dissolve(forest: Forest, label: str) -> Forest:
+def dissolve(forest: NodeForest, label: str) -> NodeForest:
     """Take a group away; what it held moves up."""
     if not find(forest, label).is_group:
         raise InputError("only a group can be dissolved")
     return _changed(forest, label, lambda node: node.children)
 
 
-def with_values(forest: Forest, values: Iterable[str]) -> Forest:
+def with_values(forest: NodeForest, values: Iterable[str]) -> NodeForest:
     """Add the values that are missing, below the top."""
     known = {node.label for node in walk(forest)}
     return (*forest, *(Node(value) for value in values if value not in known))
 
 
-def rows_below(forest: Forest, counts: Mapping[str, int]) -> dict[str, int]:
+def rows_below(forest: NodeForest, counts: Mapping[str, int]) -> dict[str, int]:
     """Rows of every node."""
     found: dict[str, int] = {}
 
@@ -176,12 +176,12 @@ def levels(tree: Hierarchy, counts: Mapping[str, int]) -> list[Level]:
     return found
 
 
-def _outermost(forest: Forest, labels: Sequence[str]) -> list[Node]:
+def _outermost(forest: NodeForest, labels: Sequence[str]) -> list[Node]:
     """The chosen nodes in tree order, without those inside another chosen one."""
     wanted = set(labels)
     found: list[Node] = []
 
-    def look(nodes: Forest) -> None:
+    def look(nodes: NodeForest) -> None:
         for node in nodes:
             if node.label in wanted:
                 found.append(node)
@@ -192,7 +192,7 @@ def _outermost(forest: Forest, labels: Sequence[str]) -> list[Node]:
     return found
 
 
-def _changed(forest: Forest, label: str, change: Any) -> Forest:
+def _changed(forest: NodeForest, label: str, change: Any) -> NodeForest:
     """The tree with one node replaced by what `change` makes of it."""
     result: list[Node] = []
     for node in forest:
@@ -203,7 +203,7 @@ def _changed(forest: Forest, label: str, change: Any) -> Forest:
     return tuple(result)
 
 
-def _without(forest: Forest, labels: set[str], keep: str | None = None) -> Forest:
+def _without(forest: NodeForest, labels: set[str], keep: str | None = None) -> NodeForest:
     """The tree without some nodes, and without the groups that this empties (but for `keep`)."""
     result: list[Node] = []
     for node in forest:
@@ -218,7 +218,7 @@ def _without(forest: Forest, labels: set[str], keep: str | None = None) -> Fores
     return tuple(result)
 
 
-def _without_inside(forest: Forest, labels: set[str], spared: str) -> Forest:
+def _without_inside(forest: NodeForest, labels: set[str], spared: str) -> NodeForest:
     """As `_without`, but leaving one group's content alone."""
     result: list[Node] = []
     for node in forest:
@@ -231,7 +231,7 @@ def _without_inside(forest: Forest, labels: set[str], spared: str) -> Forest:
     return tuple(result)
 
 
-def _free(forest: Forest, name: str) -> str:
+def _free(forest: NodeForest, name: str) -> str:
     name = name.strip()
     if not name:
         raise InputError("give the group a name")

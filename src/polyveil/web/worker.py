@@ -71,7 +71,7 @@ def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> di
     from polyveil.methods import make_method
     from polyveil.pipeline import anonymize
     from polyveil.policy import from_text
-    from polyveil.release.arrange import settle
+    from polyveil.releases.arrange import resolve_form
     from polyveil.table.source import read
     from polyveil.web.explore import write_views
 
@@ -81,7 +81,7 @@ def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> di
     release.save_private(folder / "private")
     progress.stage("views")
     if release.class_of_row is not None:
-        settled = settle(policy, make_method(policy.method))
+        settled = resolve_form(policy, make_method(policy.method))
         original = (read(source), settled, release.class_of_row)
         write_views(folder / "private", release.manifest, release.tables, original)
     return {"summary": release.summary()}
@@ -89,8 +89,8 @@ def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> di
 
 def _open_bundle(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Verify a release that was brought back, and make the views on it; there is no original to compare with."""
-    from polyveil.verify import verify
-    from polyveil.verify.files import read_manifest, read_tables
+    from polyveil.verification import verify
+    from polyveil.verification.files import read_manifest, read_tables
     from polyveil.web.explore import write_views
 
     bundle = folder / "release"
@@ -106,7 +106,7 @@ def _open_bundle(folder: Path, about: Mapping[str, Any], progress: Progress) -> 
 
 def _attack(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Let every adversary try the release of another run."""
-    from polyveil.attack import attack
+    from polyveil.attacks import attack
 
     report = attack(Path(about["release"]), Path(about["path"]), progress=progress)
     return {"attacks": _without_nan(report.to_dict())}

@@ -1,6 +1,6 @@
 """What the tables of a release were found to hold, and what the verifier says of it; one table here, linked ones apart.
 
-The same checks as on one machine (`polyveil.verify`), on figures that Spark has gathered.
+The same checks as on one machine (`polyveil.verification`), on figures that Spark has gathered.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from polyveil.arrays import IntArray
 from polyveil.engines.spark.measure import Judge, Measured, released_counts
 from polyveil.models import Attribute, Model, Verdict, models_for
 from polyveil.policy import Policy
-from polyveil.policy.hierarchy import IntArray
-from polyveil.verify.attributes import declared_attributes
-from polyveil.verify.claims import compare_claims, compare_figures, promise_finding
-from polyveil.verify.findings import Finding, Verification, fails
-from polyveil.verify.generalized import check_rows, compare_distribution
-from polyveil.verify.loss import NOTHING, ClassSizes, CostsOf, compare_loss
+from polyveil.verification.attributes import declared_attributes
+from polyveil.verification.claims import compare_claims, compare_figures, promise_finding
+from polyveil.verification.findings import Finding, Verification, fails
+from polyveil.verification.generalized import check_rows, compare_distribution
+from polyveil.verification.loss import NOTHING, ClassSizes, CostsOf, compare_loss
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

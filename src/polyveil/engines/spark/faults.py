@@ -16,7 +16,7 @@ _ON_WORKER = re.compile(r"WorkerFault: (an unforeseen \w+ at [\w.]+:\d+)")
 _MISSING = re.compile(r"No module named '(\w+)")
 
 
-def spoken(work: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+def as_input_errors(work: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
     """Raise InputError for what Spark reports; nothing was published then."""
 
     @wraps(work)

@@ -1,6 +1,6 @@
 """Measuring an anatomized or sliced release by Spark: every group judged where its rows are, tables compared by joins.
 
-Compare `polyveil.verify.linked`, which says what the figures mean.
+Compare `polyveil.verification.linked`, which says what the figures mean.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from polyveil.arrays import IntArray
 from polyveil.engines.spark.content import Content, Link, judge_loss, judge_promises, undeclared
-from polyveil.engines.spark.guarded import guarded_items
 from polyveil.engines.spark.measure import Judge, Judged, Measured, released_counts
 from polyveil.engines.spark.values import quoted
+from polyveil.engines.spark.without_data import guarded_items
 from polyveil.models import Model, models_for
 from polyveil.policy import Policy
-from polyveil.policy.hierarchy import IntArray
-from polyveil.verify.attributes import Declared, declared_attributes
-from polyveil.verify.findings import Finding, Verification
-from polyveil.verify.generalized import check_rows, compare_distribution
-from polyveil.verify.linked import (
+from polyveil.verification.attributes import Declared, declared_attributes
+from polyveil.verification.findings import Finding, Verification
+from polyveil.verification.generalized import check_rows, compare_distribution
+from polyveil.verification.linked import (
     NOT_AVAILABLE,
     SCATTERED,
     compare_grouping_loss,
@@ -29,7 +29,7 @@ from polyveil.verify.linked import (
     compare_suppression,
     with_missing_values,
 )
-from polyveil.verify.orders import agreement_findings, deviations, neighbour_findings
+from polyveil.verification.orders import agreement_findings, deviations, neighbour_findings
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

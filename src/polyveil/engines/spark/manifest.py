@@ -12,13 +12,13 @@ from polyveil.engines.spark.measure import Measured
 from polyveil.engines.spark.values import Values
 from polyveil.measure import Loss
 from polyveil.methods.base import Method
-from polyveil.release.linked import table_layout, with_layout
-from polyveil.release.manifest import claim_of, compose
-from polyveil.verify.linked import mean_grouping_loss
+from polyveil.releases.linked import table_layout, with_layout
+from polyveil.releases.manifest import claim_of, compose
+from polyveil.verification.linked import mean_grouping_loss
 
 
 @dataclass(frozen=True, eq=False)
-class Sketch:
+class ManifestSketch:
     """What is known of a release before its tables are measured: `left` rows lack some value, `suppressed` all."""
 
     values: Values

@@ -16,17 +16,17 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from polyveil.engines.spark.guarded import guarded_items
+from polyveil.arrays import IntArray
 from polyveil.engines.spark.values import quoted
+from polyveil.engines.spark.without_data import guarded_items
 from polyveil.models import Attribute, ClassStatistics, Model, Sparse, Verdict
 from polyveil.models.linked import LinkedStatistics
 from polyveil.policy import Policy
-from polyveil.policy.hierarchy import IntArray
-from polyveil.verify.attributes import Declared, codes_of_cells
-from polyveil.verify.classes import class_of_row
-from polyveil.verify.findings import Finding
-from polyveil.verify.linked import grouping_sums
-from polyveil.verify.loss import NOTHING, Costs, summed_costs
+from polyveil.verification.attributes import Declared, codes_of_cells
+from polyveil.verification.classes import class_of_row
+from polyveil.verification.findings import Finding
+from polyveil.verification.linked import grouping_sums
+from polyveil.verification.loss import NOTHING, Costs, summed_costs
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -8,17 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from polyveil.errors import InputError
-from polyveil.release.bundle import check_target, fingerprint, move_into_place, staging, sync, write_manifest
-from polyveil.release.release import Described, refuse_unless
+from polyveil.releases.bundle import check_target, fingerprint, move_into_place, staging, sync, write_manifest
+from polyveil.releases.release import DescribedRelease, refuse_unless
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from polyveil.verify import Verification
+    from polyveil.verification import Verification
 
 
 @dataclass(frozen=True, eq=False)
-class SparkRelease(Described["DataFrame"]):
+class SparkRelease(DescribedRelease["DataFrame"]):
     """What will be published. `tables` are Spark DataFrames; `seconds` are for the caller alone."""
 
     tables: Mapping[str, DataFrame]

@@ -16,12 +16,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyveil.engines.spark.guarded import guarded, guarded_items
-from polyveil.engines.spark.place import Plan
+from polyveil.arrays import IntArray
+from polyveil.engines.spark.block import Plan
 from polyveil.engines.spark.tree import HASH, HASH_BITS, WHOLE, BlockTree, build_tree
 from polyveil.engines.spark.values import ValueColumn, Values, quoted
+from polyveil.engines.spark.without_data import guarded_items, without_data
 from polyveil.errors import Fault, PolicyError
-from polyveil.policy.hierarchy import IntArray
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -116,7 +116,7 @@ def plant(coded: DataFrame, plan: Plan, sample_rows: int, block_rows: int) -> tu
             found["faults"] = [[fault.place, fault.rule, fault.remedy] for fault in error.faults]
         return pa.table({"found": [json.dumps(found)]})
 
-    lines = sample.groupBy("one").applyInArrow(lambda table: guarded(grow, table), "found string").collect()
+    lines = sample.groupBy("one").applyInArrow(lambda table: without_data(grow, table), "found string").collect()
     if not lines:
         return WHOLE, ()
     found = json.loads(lines[0]["found"])

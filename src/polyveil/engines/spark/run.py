@@ -13,12 +13,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from polyveil.engines.spark.block import Plan, slim
+from polyveil.engines.spark.coarsening import Coarsened, place_all
 from polyveil.engines.spark.content import against_released
-from polyveil.engines.spark.faults import spoken
-from polyveil.engines.spark.manifest import Sketch, loss_of
-from polyveil.engines.spark.place import Plan, slim
+from polyveil.engines.spark.faults import as_input_errors
+from polyveil.engines.spark.manifest import ManifestSketch, loss_of
 from polyveil.engines.spark.release import SparkRelease, files_of, local_path, write_tables
-from polyveil.engines.spark.rounds import Outcome, place_all
 from polyveil.engines.spark.rows import encoded, plant
 from polyveil.engines.spark.tables import released_tables
 from polyveil.engines.spark.tree import WHOLE, BlockTree, one_class
@@ -31,9 +31,9 @@ from polyveil.models import Model, attributes_of, models_for
 from polyveil.pipeline import Clock, check_reachable, load_policy
 from polyveil.policy import Policy, from_public
 from polyveil.progress import SILENT, Progress
-from polyveil.release.arrange import settle, slices_of
-from polyveil.release.bundle import check_target, move_into_place, staging, sync, write_manifest
-from polyveil.release.release import refuse_unless
+from polyveil.releases.arrange import resolve_form, slices_of
+from polyveil.releases.bundle import check_target, move_into_place, staging, sync, write_manifest
+from polyveil.releases.release import refuse_unless
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -43,7 +43,7 @@ SAMPLE_PER_BLOCK = 2_000
 LEAST_SAMPLE, MOST_SAMPLE = 100_000, 4_000_000
 
 
-@spoken
+@as_input_errors
 def anonymize(
     frame: DataFrame,
     policy: Policy | Mapping[str, Any] | Path | str,
@@ -62,7 +62,7 @@ def anonymize(
     clock = Clock(progress)
     policy = load_policy(policy)
     method = make_method(policy.method)
-    policy = settle(policy, method)
+    policy = resolve_form(policy, method)
     refuse_global(policy, method)
     target = None if out is None else local_path(out)
     if target is not None:
@@ -111,13 +111,13 @@ def _planted(coded: DataFrame, plan: Plan, block_rows: int) -> tuple[Plan, Block
     return (replace(plan, slices=slices) if own_slices else plan), tree
 
 
-def _finished(outcome: Outcome, plan: Plan, values: Values, target: Path | None, clock: Clock) -> SparkRelease:
+def _finished(outcome: Coarsened, plan: Plan, values: Values, target: Path | None, clock: Clock) -> SparkRelease:
     """From placed rows to a release that was measured and judged, in memory or on disk."""
     found: dict[str, Any] = {"blocks": len(outcome.summaries)}
     if plan.method.forms == ("sliced",):
         found["slices"] = [list(names) for names in plan.slices]
     loss = loss_of(values, [summary["costs"] for summary in outcome.summaries], outcome.suppressed)
-    sketch = Sketch(values, plan.method, plan.slices, found, outcome.suppressed, outcome.left, loss)
+    sketch = ManifestSketch(values, plan.method, plan.slices, found, outcome.suppressed, outcome.left, loss)
     tables = released_tables(outcome, plan)
     if target is None:
         with clock.stage("measure"):
@@ -145,7 +145,7 @@ def refuse_global(policy: Policy, method: Method[Any]) -> None:
         raise PolicyError(faults, "the policy does not fit Spark: it")
 
 
-def _measured(tables: Mapping[str, DataFrame], sketch: Sketch) -> dict[str, Any]:
+def _measured(tables: Mapping[str, DataFrame], sketch: ManifestSketch) -> dict[str, Any]:
     """The manifest with the figures of the tables, as the verifier reads them; raises unless it is content.
 
     What is left out shifts the distribution of what is released. Where a class is no longer close to that, no release
@@ -165,7 +165,7 @@ def _measured(tables: Mapping[str, DataFrame], sketch: Sketch) -> dict[str, Any]
     return manifest
 
 
-def _published(tables: Mapping[str, DataFrame], sketch: Sketch, target: Path, clock: Clock) -> SparkRelease:
+def _published(tables: Mapping[str, DataFrame], sketch: ManifestSketch, target: Path, clock: Clock) -> SparkRelease:
     """Write, measure and judge what was written, and only then let it appear under its name."""
     spark = next(iter(tables.values())).sparkSession
     with staging(target) as stage:

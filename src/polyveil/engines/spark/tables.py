@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from polyveil.engines.spark.place import Plan
-from polyveil.engines.spark.rounds import Outcome
-from polyveil.release.linked import NOT_AVAILABLE, table_layout
+from polyveil.engines.spark.block import Plan
+from polyveil.engines.spark.coarsening import Coarsened
+from polyveil.releases.linked import NOT_AVAILABLE, table_layout
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 ROWS_PER_FILE = 2_000_000
 
 
-def released_tables(outcome: Outcome, plan: Plan) -> dict[str, DataFrame]:
+def released_tables(outcome: Coarsened, plan: Plan) -> dict[str, DataFrame]:
     """The tables by name."""
     from pyspark.sql import functions as sf
 

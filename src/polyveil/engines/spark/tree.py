@@ -13,8 +13,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from polyveil.arrays import IntArray
 from polyveil.models import TOLERANCE, Attribute, ClassStatistics, Model, Sparse, codes_of, from_classes
-from polyveil.policy.hierarchy import IntArray
 from polyveil.table.coded import CodedTable
 from polyveil.table.domain import Domain, OrderedDomain
 

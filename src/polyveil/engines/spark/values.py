@@ -15,12 +15,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from polyveil.engines.spark.guarded import guarded_items
+from polyveil.arrays import IntArray
+from polyveil.engines.spark.without_data import guarded_items
 from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.policy import Policy
-from polyveil.policy.hierarchy import IntArray
 from polyveil.policy.schema import Distance
-from polyveil.release.generalized import published
+from polyveil.releases.generalized import published
 from polyveil.table.bind import Bound, BoundColumn, bind_column, codes_of, column_faults, size_faults
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import Domain

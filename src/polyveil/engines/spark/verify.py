@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from polyveil.engines.spark.content import Content, judge_table, measure_table
-from polyveil.engines.spark.faults import spoken
+from polyveil.engines.spark.faults import as_input_errors
 from polyveil.engines.spark.linked import judge_linked, measure_linked
 from polyveil.errors import InputError
 from polyveil.policy import Policy, from_public
-from polyveil.verify.files import check_files, check_form, read_manifest
-from polyveil.verify.findings import Finding, Verification, fails
-from polyveil.verify.linked import check_columns
+from polyveil.verification.files import check_files, check_form, read_manifest
+from polyveil.verification.findings import Finding, Verification, fails
+from polyveil.verification.linked import check_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-@spoken
+@as_input_errors
 def verify(place: Path | str, spark: SparkSession) -> Verification:
     """Check a bundle on a filesystem that this machine and Spark's workers both see."""
     folder = Path(place)

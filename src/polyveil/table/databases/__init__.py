@@ -11,11 +11,11 @@ from collections.abc import Iterable
 import polars as pl
 
 from polyveil.errors import InputError
+from polyveil.frames import check_names, checked_frame, listed
 from polyveil.table.databases.exact import refuse_far_times, turned_over
 from polyveil.table.databases.names import Query, Wanted, table_name
 from polyveil.table.databases.place import Place, is_url, place_of, shown
-from polyveil.table.databases.session import Described, Session, opened
-from polyveil.table.frames import check_names, listed, settle
+from polyveil.table.databases.session import DescribedColumn, Session, opened
 
 
 def read_database(url: str, *, table: str | None = None, query: str | None = None) -> tuple[pl.DataFrame, str]:
@@ -25,7 +25,7 @@ def read_database(url: str, *, table: str | None = None, query: str | None = Non
         raise InputError("--table and --query exclude each other. Name the table in the query")
     with opened(place) as session:
         wanted = _wanted(place, table, query, session)
-        return settle(read_wanted(session, wanted), str(wanted)), str(wanted)
+        return checked_frame(read_wanted(session, wanted), str(wanted)), str(wanted)
 
 
 def _wanted(place: Place, table: str | None, query: str | None, session: Session) -> Wanted:
@@ -53,7 +53,7 @@ def read_wanted(session: Session, wanted: Wanted) -> pl.DataFrame:
     return frame
 
 
-def _refuse_types(columns: Iterable[Described], source: str) -> None:
+def _refuse_types(columns: Iterable[DescribedColumn], source: str) -> None:
     refused = [f"{column.name!r} ({column.type})" for column in columns if column.sql is None]
     if refused:
         raise InputError(
@@ -62,7 +62,7 @@ def _refuse_types(columns: Iterable[Described], source: str) -> None:
         )
 
 
-def _collected(batches: Iterable[object], columns: Iterable[Described], source: str) -> pl.DataFrame:
+def _collected(batches: Iterable[object], columns: Iterable[DescribedColumn], source: str) -> pl.DataFrame:
     import pyarrow as pa
 
     names = [column.name for column in columns]

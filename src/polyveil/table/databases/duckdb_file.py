@@ -12,12 +12,12 @@ import polars as pl
 import pyarrow as pa
 
 from polyveil.errors import InputError
+from polyveil.frames import listed
 from polyveil.table.databases.faults import duckdb_fault
 from polyveil.table.databases.files import check_file
 from polyveil.table.databases.names import Query, TableName, Wanted, quoted
 from polyveil.table.databases.place import Place
-from polyveil.table.databases.session import BATCH_ROWS, Described, in_batches
-from polyveil.table.frames import listed
+from polyveil.table.databases.session import BATCH_ROWS, DescribedColumn, in_batches
 
 # Nothing is fetched from anywhere because a view or a query mentions it.
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -80,12 +80,12 @@ class DuckdbSession:
         """With the database before the schema: alone, a schema called as the file could be either."""
         return f"{quoted(self.catalogue)}.{name.sql}"
 
-    def describe(self, source: str, wanted: Wanted) -> list[Described]:
+    def describe(self, source: str, wanted: Wanted) -> list[DescribedColumn]:
         with self._faults(f"reading {wanted}"):
             relation = self.connection.sql(f"SELECT * FROM {source}")  # noqa: S608 - names are quoted
             return [_described(name, str(kind)) for name, kind in zip(relation.columns, relation.types, strict=True)]
 
-    def batches(self, source: str, columns: Sequence[Described]) -> Iterator[pa.RecordBatch]:
+    def batches(self, source: str, columns: Sequence[DescribedColumn]) -> Iterator[pa.RecordBatch]:
         chosen = ", ".join(f"{column.sql} AS {quoted(column.name)}" for column in columns)
         with self._faults("reading"):
             relation = self.connection.sql(f"SELECT {chosen} FROM {source}")  # noqa: S608 - names are quoted
@@ -172,20 +172,20 @@ class DuckdbSession:
             raise duckdb_fault(error, self.place, doing) from None
 
 
-def _described(name: str, kind: str) -> Described:
+def _described(name: str, kind: str) -> DescribedColumn:
     cell = quoted(name)
     if kind.startswith("DECIMAL(") or kind in ("HUGEINT", "UHUGEINT"):
-        return Described(name, kind, f"CAST({cell} AS VARCHAR)", "number")
+        return DescribedColumn(name, kind, f"CAST({cell} AS VARCHAR)", "number")
     if kind.startswith("ENUM("):
-        return Described(name, "ENUM", f"CAST({cell} AS VARCHAR)")
+        return DescribedColumn(name, "ENUM", f"CAST({cell} AS VARCHAR)")
     if kind == "UUID":
-        return Described(name, kind, f"CAST({cell} AS VARCHAR)")
+        return DescribedColumn(name, kind, f"CAST({cell} AS VARCHAR)")
     if kind == "FLOAT":
         # By its shortest text: 0.1 stays 0.1 and does not become 0.10000000149.
-        return Described(name, kind, f"CAST(CAST({cell} AS VARCHAR) AS DOUBLE)")
+        return DescribedColumn(name, kind, f"CAST(CAST({cell} AS VARCHAR) AS DOUBLE)")
     if kind == "TIMESTAMP_S":
-        return Described(name, kind, f"CAST({cell} AS TIMESTAMP)")
-    return Described(name, kind, cell if kind in _PLAIN else None)
+        return DescribedColumn(name, kind, f"CAST({cell} AS TIMESTAMP)")
+    return DescribedColumn(name, kind, cell if kind in _PLAIN else None)
 
 
 def _type_of(dtype: pl.DataType) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from polyveil.errors import InputError
-from polyveil.table.databases.session import Becomes, Described
+from polyveil.table.databases.session import Becomes, DescribedColumn
 
 # Every decimal of up to 15 significant digits survives the way into a 64-bit float and back (IEEE 754, DBL_DIG).
 EXACT_DIGITS = 15
@@ -24,7 +24,7 @@ _DTYPES: dict[Becomes, pl.Date | pl.Time | pl.Datetime] = {
 }
 
 
-def turned_over(column: Described, cells: pl.Series, source: str) -> pl.Series:
+def turned_over(column: DescribedColumn, cells: pl.Series, source: str) -> pl.Series:
     """The cells as what they become; those of a loosely typed column stay as they are if one does not fit."""
     if column.becomes == "number":
         return exact_numbers(cells, source)

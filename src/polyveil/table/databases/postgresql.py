@@ -17,11 +17,11 @@ import pyarrow as pa
 from adbc_driver_postgresql import dbapi
 
 from polyveil.errors import InputError
+from polyveil.frames import listed
 from polyveil.table.databases.faults import postgresql_fault
 from polyveil.table.databases.names import Query, TableName, Wanted, quoted
 from polyveil.table.databases.place import Place
-from polyveil.table.databases.session import Described, in_batches
-from polyveil.table.frames import listed
+from polyveil.table.databases.session import DescribedColumn, in_batches
 
 # Types read as text: the driver knows them as bytes only, and their text is all there is to them.
 _AS_TEXT = ("uuid", "inet", "cidr", "macaddr", "macaddr8", "citext", "bpchar")
@@ -94,21 +94,21 @@ class PostgresqlSession:
                 return TableName(rows[0][1], rows[0][0])
         return None
 
-    def describe(self, source: str, wanted: Wanted) -> list[Described]:
+    def describe(self, source: str, wanted: Wanted) -> list[DescribedColumn]:
         with self._faults(f"reading {wanted}"), self.connection.cursor() as cursor:
             schema = cursor.adbc_execute_schema(f"SELECT * FROM {source}")  # noqa: S608 - names are quoted
         columns = [_described(column) for column in schema]
         return [self._with_type_name(column) if column.sql is None else column for column in columns]
 
-    def _with_type_name(self, column: Described) -> Described:
+    def _with_type_name(self, column: DescribedColumn) -> DescribedColumn:
         """The driver calls a type it does not know by its number; the server knows its name."""
         number = re.fullmatch(r"unnamed<oid:(\d+)>", column.type)
         if not number:
             name = f"{column.type[1:]}[]" if column.type.startswith("_") else column.type
-            return Described(column.name, name, None)
-        return Described(column.name, str(self._rows(f"SELECT format_type({number[1]}, NULL)")[0][0]), None)
+            return DescribedColumn(column.name, name, None)
+        return DescribedColumn(column.name, str(self._rows(f"SELECT format_type({number[1]}, NULL)")[0][0]), None)
 
-    def batches(self, source: str, columns: Sequence[Described]) -> Iterator[pa.RecordBatch]:
+    def batches(self, source: str, columns: Sequence[DescribedColumn]) -> Iterator[pa.RecordBatch]:
         chosen = ", ".join(f"{column.sql} AS {quoted(column.name)}" for column in columns)
         with self._faults("reading"), self.connection.cursor() as cursor:
             cursor.execute(f"SELECT {chosen} FROM {source}")  # noqa: S608 - names are quoted
@@ -192,19 +192,19 @@ class PostgresqlSession:
             raise postgresql_fault(error, self.place, doing) from None
 
 
-def _described(column: pa.Field) -> Described:
+def _described(column: pa.Field) -> DescribedColumn:
     name = quoted(column.name)
     metadata: Mapping[bytes, bytes] = column.metadata or {}
     type_name = metadata.get(b"POSTGRESQL:type", b"").decode() or str(column.type)
     if type_name == "numeric":
-        return Described(column.name, type_name, f"{name}::text", "number")
+        return DescribedColumn(column.name, type_name, f"{name}::text", "number")
     if type_name == "float4":
         # By its shortest text: 0.1 stays 0.1 and does not become 0.10000000149.
-        return Described(column.name, type_name, f"{name}::text::float8")
+        return DescribedColumn(column.name, type_name, f"{name}::text::float8")
     if type_name in _AS_TEXT:
-        return Described(column.name, type_name, f"{name}::text")
+        return DescribedColumn(column.name, type_name, f"{name}::text")
     plain = type_name in _WHOLE or any(is_type(column.type) for is_type in _PLAIN)
-    return Described(column.name, type_name, name if plain else None)
+    return DescribedColumn(column.name, type_name, name if plain else None)
 
 
 def _type_of(dtype: pl.DataType) -> str:

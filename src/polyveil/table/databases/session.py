@@ -21,7 +21,7 @@ BATCH_ROWS = 65_536
 
 
 @dataclass(frozen=True)
-class Described:
+class DescribedColumn:
     """A column of a result: its name, its type in the database's words, and how to read it without loss.
 
     `sql` is the expression that reads it, None where its type is refused; `becomes` is what its cells are turned into.
@@ -41,10 +41,10 @@ class Session(Protocol):
     def locate(self, wanted: Wanted) -> str:
         """SQL to stand after FROM; InputError where the table does not exist or the query is not one SELECT."""
 
-    def describe(self, source: str, wanted: Wanted) -> list[Described]:
+    def describe(self, source: str, wanted: Wanted) -> list[DescribedColumn]:
         """The columns of what `locate` found."""
 
-    def batches(self, source: str, columns: Sequence[Described]) -> Iterator[pa.RecordBatch]:
+    def batches(self, source: str, columns: Sequence[DescribedColumn]) -> Iterator[pa.RecordBatch]:
         """The rows, streamed."""
 
     def tables(self) -> list[str]:

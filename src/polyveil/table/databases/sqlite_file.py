@@ -15,12 +15,12 @@ import pyarrow as pa
 from adbc_driver_sqlite import dbapi
 
 from polyveil.errors import InputError
+from polyveil.frames import listed
 from polyveil.table.databases.faults import sqlite_fault
 from polyveil.table.databases.files import check_file
 from polyveil.table.databases.names import Query, TableName, Wanted, quoted
 from polyveil.table.databases.place import Place
-from polyveil.table.databases.session import BATCH_ROWS, Becomes, Described, in_batches
-from polyveil.table.frames import listed
+from polyveil.table.databases.session import BATCH_ROWS, Becomes, DescribedColumn, in_batches
 
 # Declared types that SQLite stores as text or integers; what they hold is turned over if every cell fits.
 _DECLARED: dict[str, Becomes] = {
@@ -77,7 +77,7 @@ class SqliteSession:
             raise InputError(f"{self.place.without_schema} has no table {wanted}. {near}")
         return name.sql
 
-    def describe(self, source: str, wanted: Wanted) -> list[Described]:
+    def describe(self, source: str, wanted: Wanted) -> list[DescribedColumn]:
         with self._faults(f"reading {wanted}"), self.connection.cursor() as cursor:
             cursor.execute(f"SELECT * FROM {source} LIMIT 0")  # noqa: S608 - names are quoted
             names = [str(column[0]) for column in cursor.description or ()]
@@ -110,7 +110,7 @@ class SqliteSession:
             found[name] = {str(row[0]) for row in rows} - {"null"}
         return found
 
-    def batches(self, source: str, columns: Sequence[Described]) -> Iterator[pa.RecordBatch]:
+    def batches(self, source: str, columns: Sequence[DescribedColumn]) -> Iterator[pa.RecordBatch]:
         first = ", ".join(f"{_FIRST_ROW[column.type]} AS {quoted(column.name)}" for column in columns)
         chosen = ", ".join(str(column.sql) for column in columns)
         with self._faults("reading"), self.connection.cursor() as cursor:
@@ -198,18 +198,18 @@ def _in_file(name: TableName) -> TableName:
     return TableName(name.name if name.schema in (None, "main") else f"{name.schema}{SEPARATOR}{name.name}")
 
 
-def _described(name: str, kinds: set[str], declared: str) -> Described:
+def _described(name: str, kinds: set[str], declared: str) -> DescribedColumn:
     """How to read a column that holds cells of these storage classes; mixtures that would lose digits are refused."""
     if not kinds:
-        return Described(name, "text", quoted(name))
+        return DescribedColumn(name, "text", quoted(name))
     plain = {kind.removesuffix(" beyond 2^53") for kind in kinds}
     if len(plain) == 1 and plain <= set(_FIRST_ROW):
-        return Described(name, plain.pop(), quoted(name), _DECLARED.get(declared, "as it is"))
+        return DescribedColumn(name, plain.pop(), quoted(name), _DECLARED.get(declared, "as it is"))
     if kinds == {"integer", "real"}:
-        return Described(name, "real", quoted(name))
+        return DescribedColumn(name, "real", quoted(name))
     if plain == {"integer", "text"}:
-        return Described(name, "text", f"CAST({quoted(name)} AS TEXT)")
-    return Described(name, " and ".join(sorted(kinds)), None)
+        return DescribedColumn(name, "text", f"CAST({quoted(name)} AS TEXT)")
+    return DescribedColumn(name, " and ".join(sorted(kinds)), None)
 
 
 def _type_of(dtype: pl.DataType) -> str:

@@ -8,7 +8,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyveil.web.pages.bench import Workbench
+from polyveil.web.pages.page_context import Workbench
 from polyveil.web.worker import kind_and_place
 
 if TYPE_CHECKING:

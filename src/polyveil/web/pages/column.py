@@ -17,9 +17,9 @@ from polyveil.table.bind import bind
 from polyveil.table.bind import codes_of as cell_codes
 from polyveil.table.domain import Domain, TreeDomain
 from polyveil.table.source import Table
-from polyveil.web.pages.bench import Work, in_thread
 from polyveil.web.pages.hierarchy import TreeEditor
 from polyveil.web.pages.levels import security_levels
+from polyveil.web.pages.page_context import Work, in_thread
 from polyveil.web.pages.parts import card, drop_zone, fault_notice, row, stack, text
 from polyveil.web.pages.rules import rule_form
 from polyveil.web.tree_edit import Level, flat, from_hierarchy, levels, to_nested, with_values

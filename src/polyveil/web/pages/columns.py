@@ -9,10 +9,10 @@ from nicegui import ui
 
 from polyveil.errors import Fault, PolyveilError
 from polyveil.policy.faults import place_name
-from polyveil.table.profile import ColumnProfile
-from polyveil.web.pages.bench import Work, Workbench, in_thread
+from polyveil.table.profiling.profile import ColumnProfile
 from polyveil.web.pages.column import edit_column
 from polyveil.web.pages.layout import next_step, table_page
+from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import at_place, card, drop_zone, fault_notice, figure, row, stack, text
 
 ROLES = {

@@ -8,12 +8,12 @@ from typing import Any
 from nicegui import ui
 
 from polyveil.errors import PolyveilError
-from polyveil.report.markup import Markup, number, percent, tag
+from polyveil.reports.markup import Markup, number, percent, tag
 from polyveil.web.explore import read_views
 from polyveil.web.jobs import Busy
 from polyveil.web.pages import charts
-from polyveil.web.pages.bench import Work, Workbench
 from polyveil.web.pages.layout import frame, next_step, table_page
+from polyveil.web.pages.page_context import Work, Workbench
 from polyveil.web.pages.parts import card, figure, notice, row, stack, text, trusted
 from polyveil.web.pages.runs import figures_of, least_l, worst_t
 from polyveil.web.pages.side_by_side import side_by_side

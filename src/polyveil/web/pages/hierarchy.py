@@ -11,23 +11,23 @@ from nicegui import ui
 from polyveil.errors import InputError
 from polyveil.web import tree_edit
 from polyveil.web.pages.parts import notice, row, text
-from polyveil.web.tree_edit import Forest, Node
+from polyveil.web.tree_edit import Node, NodeForest
 
 PAGE = 60
 """Children of one group shown at first."""
-Changed = Callable[[Forest], Awaitable[None]]
+Changed = Callable[[NodeForest], Awaitable[None]]
 
 
 class TreeEditor:
     """A tree on the page; every edit is handed to `changed`."""
 
     def __init__(
-        self, forest: Forest, counts: Mapping[str, int], changed: Changed, earlier: TreeEditor | None = None
+        self, forest: NodeForest, counts: Mapping[str, int], changed: Changed, earlier: TreeEditor | None = None
     ) -> None:
         self.forest, self.counts, self.changed = forest, counts, changed
         self.picked: list[str] = []
         self.shown: dict[str, int] = {}
-        self.undo: list[Forest] = earlier.undo if earlier else []
+        self.undo: list[NodeForest] = earlier.undo if earlier else []
         small = sum(1 for _ in tree_edit.walk(forest)) <= PAGE
         self.unfolded: set[str] = earlier.unfolded if earlier else set(tree_edit.groups(forest) if small else ())
         self.dragged: str | None = None
@@ -59,7 +59,7 @@ class TreeEditor:
             text(f"{total:,}", "span", "pv-rows")
         self._accept(top, None)
 
-    def _nodes(self, parent: str, nodes: Forest, rows: Mapping[str, int], depth: int) -> None:
+    def _nodes(self, parent: str, nodes: NodeForest, rows: Mapping[str, int], depth: int) -> None:
         most = self.shown.get(parent, PAGE)
         for node in nodes[:most]:
             with ui.element("li").props("role=none"):
@@ -123,7 +123,7 @@ class TreeEditor:
             name = ui.input("Name of the group", value=chosen[0] if one and chosen else "")
             name.props("outlined dense").style("width: 190px").mark("group-name")
 
-            def act(label: str, work: Callable[[], Forest], enabled: bool, why: str) -> None:
+            def act(label: str, work: Callable[[], NodeForest], enabled: bool, why: str) -> None:
                 async def do() -> None:
                     await self._edit(work)
 
@@ -188,7 +188,7 @@ class TreeEditor:
         node = f"`.pv-node[data-label=${{CSS.escape({json.dumps(label)})}}]`"
         self.box.client.run_javascript(f"requestAnimationFrame(() => document.querySelector({node})?.focus())")
 
-    async def _edit(self, work: Callable[[], Forest]) -> None:
+    async def _edit(self, work: Callable[[], NodeForest]) -> None:
         self.problem.clear()
         try:
             forest = work()
@@ -204,7 +204,7 @@ class TreeEditor:
         if self.undo:
             await self._show(self.undo.pop())
 
-    async def _show(self, forest: Forest) -> None:
+    async def _show(self, forest: NodeForest) -> None:
         before = set(tree_edit.groups(self.forest))
         self.unfolded |= set(tree_edit.groups(forest)) - before
         self.forest, self.picked, self.dragged = forest, [], None

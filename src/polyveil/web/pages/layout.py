@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from nicegui import ui
 
 from polyveil.errors import PolyveilError
-from polyveil.report.markup import Markup
-from polyveil.web.pages.bench import Work, Workbench, in_thread, open_work
+from polyveil.reports.markup import Markup
+from polyveil.web.pages.page_context import Work, Workbench, in_thread, open_work
 from polyveil.web.pages.parts import notice, text, trusted
 from polyveil.web.worker import kind_and_place
 

@@ -9,7 +9,7 @@ from typing import Any
 from nicegui import ui
 
 from polyveil.policy.schema import DEFAULT_LEVEL
-from polyveil.web.pages.bench import Work
+from polyveil.web.pages.page_context import Work
 from polyveil.web.pages.parts import card, row, text
 
 LEVELS = {0: "0 harmless", 1: "1 usual", 2: "2 harmful", 3: "3 very harmful"}

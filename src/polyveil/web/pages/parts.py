@@ -9,8 +9,8 @@ from nicegui import ui
 from nicegui.elements.mixins.text_element import TextElement
 
 from polyveil.errors import Fault
-from polyveil.report.markup import Markup, tag
-from polyveil.web.tables import Sketch
+from polyveil.reports.markup import Markup, tag
+from polyveil.web.tables import ColumnSketch
 
 
 def text(content: str, name: str = "p", classes: str = "") -> TextElement:
@@ -69,7 +69,7 @@ def figure(value: str, label: str, tone: str = "") -> None:
         text(label, "span", "pv-figure-label")
 
 
-def bars(sketch: Sketch, name: str) -> Markup:
+def bars(sketch: ColumnSketch, name: str) -> Markup:
     """A column's values as a few bars, with a text for those who do not see them."""
     most = max((rows for _, rows in sketch.bars), default=1) or 1
     width = 100 / max(len(sketch.bars), 1)

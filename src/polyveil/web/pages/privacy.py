@@ -25,9 +25,9 @@ from polyveil.models import (
     RecursiveDiversity,
     TCloseness,
 )
-from polyveil.web.pages.bench import Work, Workbench, in_thread
 from polyveil.web.pages.guarantee import Bounds, explanation, guarantee, slider
 from polyveil.web.pages.layout import next_step, table_page
+from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import at_place, card, fault_notice, notice, row, stack, text
 from polyveil.web.reach import Reach, reach
 

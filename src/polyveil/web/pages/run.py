@@ -11,10 +11,10 @@ from polyveil.methods import METHODS, method_class
 from polyveil.policy import to_yaml
 from polyveil.policy.schema import DEFAULT_METHOD
 from polyveil.web.jobs import Busy
-from polyveil.web.pages.bench import Work, Workbench, in_thread
-from polyveil.web.pages.followed import Runs
 from polyveil.web.pages.layout import next_step, table_page
+from polyveil.web.pages.live_runs import Runs
 from polyveil.web.pages.options import options_form
+from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import at_place, card, fault_notice, notice, row, stack, text
 
 

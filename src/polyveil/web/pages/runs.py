@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from polyveil.report.markup import Markup, number, table
+from polyveil.reports.markup import Markup, number, table
 from polyveil.web.store import StoredRun
 
 

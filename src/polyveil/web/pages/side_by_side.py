@@ -9,7 +9,7 @@ import polars as pl
 from nicegui import events, ui
 
 from polyveil.web.explore import CLASS
-from polyveil.web.pages.bench import Work
+from polyveil.web.pages.page_context import Work
 from polyveil.web.pages.parts import card, grid, row, source, stack, text
 from polyveil.web.store import StoredRun
 

@@ -1,0 +1,179 @@
+"""Comparing methods and parameters on one table, side by side: resumable, parallel, each with a time limit.
+
+Every finished case is a JSON file of its own, named by what went into it (data, policy with hierarchies, seed,
+version) and written in one step, so a run that was stopped goes on where it was and a changed policy starts anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from polyveil.advice.cases import Case, CaseOutcome, cases_of, key_of, policy_of
+from polyveil.advice.frontier import frontier
+from polyveil.advice.workers import run_all
+from polyveil.errors import InputError
+from polyveil.policy import Policy
+from polyveil.progress import SILENT, Progress
+from polyveil.reports.writing import write_page
+from polyveil.table.source import Table, read
+from polyveil.verification.fingerprint import fingerprint
+
+RESULTS = "results"
+DEFAULT_LIMIT = 60.0
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All outcomes, best first: releases by loss, then what came to nothing."""
+
+    outcomes: tuple[CaseOutcome, ...]
+    rows: int
+    quasi: int
+    reused: int = 0
+    """Outcomes that an earlier run had left."""
+
+    @property
+    def best(self) -> frozenset[Case]:
+        """The cases that no other one of the same form beats in loss and protection at once."""
+        return frontier(self.outcomes)
+
+    def to_dict(self) -> dict[str, Any]:
+        best = self.best
+        return {
+            "rows": self.rows,
+            "outcomes": [{**outcome.to_dict(), "frontier": outcome.case in best} for outcome in self.outcomes],
+        }
+
+
+def compare(
+    source: Any,
+    policy: Policy | Mapping[str, Any] | Path | str,
+    *,
+    methods: Sequence[str],
+    k: Sequence[int] = (),
+    t: Sequence[float] = (),
+    limit: float = DEFAULT_LIMIT,
+    jobs: int = 2,
+    out: Path | str | None = None,
+    resume: bool = False,
+    seed: int | None = 1,
+    progress: Progress = SILENT,
+    reading: Mapping[str, Any] | None = None,
+) -> Comparison:
+    """Run every combination of method, k and t; with `out`, keep results and a page there.
+
+    Raises PolicyError or InputError for what cannot be used; what a method cannot do is an outcome, not an error.
+    """
+    from polyveil.pipeline import load_policy
+
+    base = load_policy(policy)
+    cases = cases_of(methods, k, t)
+    folder = _folder(out, resume) if out is not None else None
+    table = read(source, **(reading or {}))
+    from polyveil.table.bind import bind
+
+    bind(base, table)  # faults of the policy itself are told once, not once a case
+    policies = {case: policy_of(case, base) for case in cases}
+    data = _data_key(source, table) if folder else ""
+    files = {case: folder / f"{key_of(policies[case], data, seed)}.json" for case in cases} if folder else {}
+    found = {case: kept for case, file in files.items() if (kept := _kept(file, limit))}
+    wanted = [(case, policies[case]) for case in cases if case not in found]
+    shown = _Shown(progress, len(cases), len(found), jobs)
+    reused = len(found)
+    progress.stage("compare")
+    for outcome in run_all(wanted, table, limit=limit, processes=jobs, seed=seed, tick=shown.tick):
+        found[outcome.case] = outcome
+        if folder:
+            _write_json(files[outcome.case], {**outcome.to_dict(), "limit": limit})
+        shown.add(outcome)
+    comparison = Comparison(tuple(sorted(found.values(), key=_order)), table.height, len(base.having("quasi")), reused)
+    if folder:
+        _write_pages(folder.parent, comparison)
+    return comparison
+
+
+def _order(outcome: CaseOutcome) -> tuple[bool, str, float, str, float, float]:
+    """Releases by form and loss, then the others; equals in the order of method, k and t."""
+    case = outcome.case
+    loss = outcome.normalized_loss if outcome.done else 0.0
+    return (not outcome.done, outcome.form, loss, case.method, case.k or 0, case.t or 0.0)
+
+
+class _Shown:
+    """Progress with the time that is left, from the mean time of the cases so far."""
+
+    def __init__(self, progress: Progress, total: int, done: int, jobs: int) -> None:
+        self.progress, self.total, self.done, self.jobs = progress, total, done, jobs
+        self.seconds: list[float] = []
+        self.last = ""
+
+    def add(self, outcome: CaseOutcome) -> None:
+        self.done += 1
+        self.seconds.append(outcome.seconds)
+        self.last = f"{outcome.case.title}: {outcome.status}"
+        self.tick()
+
+    def tick(self) -> None:
+        note = f"{self.done} of {self.total}"
+        if self.seconds:
+            left = (self.total - self.done) * sum(self.seconds) / len(self.seconds) / self.jobs
+            note += f", about {left:.0f} s left; {self.last}"
+        self.progress.advance(self.done / max(self.total, 1), note)
+
+
+def _folder(out: Path | str, resume: bool) -> Path:
+    """The folder of results; an older comparison is taken up only when asked."""
+    folder = Path(out)
+    try:
+        if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / RESULTS).is_dir())):
+            raise InputError(f"{folder} is there and is no comparison. Name another folder")
+        if (folder / RESULTS).is_dir() and any((folder / RESULTS).iterdir()) and not resume:
+            raise InputError(f"{folder} holds an older comparison. Take it up with --resume, or name another folder")
+        (folder / RESULTS).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{folder} cannot be written to ({error.strerror}). Name another folder") from None
+    return folder / RESULTS
+
+
+def _data_key(source: Any, table: Table) -> str:
+    if isinstance(source, str | Path) and Path(source).is_file():
+        with Path(source).open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    return fingerprint(table.frame)
+
+
+def _kept(file: Path, limit: float) -> CaseOutcome | None:
+    """An earlier outcome, unless it ran out of a shorter time or failed for a reason that may have passed."""
+    try:
+        data = json.loads(file.read_text(encoding="utf-8"))
+        before = data.pop("limit")
+        outcome = CaseOutcome.from_dict(data)
+    except FileNotFoundError:
+        return None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None  # damaged: run it again
+    again = outcome.status == "failed" or (outcome.status == "out of time" and limit > before)
+    return None if again else outcome
+
+
+def _write_json(file: Path, data: Mapping[str, Any]) -> None:
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        partial.write_text(json.dumps(data, indent=1, ensure_ascii=False), encoding="utf-8")
+        partial.replace(file)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise InputError(f"{file.parent} cannot be written to ({error.strerror}); finished results are kept") from None
+
+
+def _write_pages(folder: Path, comparison: Comparison) -> None:
+    from polyveil.advice.compare_page import comparison_page
+
+    _write_json(folder / "comparison.json", comparison.to_dict())
+    write_page(folder / "comparison.html", comparison_page(comparison))

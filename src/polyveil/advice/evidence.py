@@ -1,0 +1,119 @@
+"""Evidence of our own beside the overlap: what each t and each k costs on this very table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from polyveil.advice.cases import Case, CaseOutcome, policy_of
+from polyveil.advice.workers import run_all
+from polyveil.policy import Policy
+from polyveil.progress import SILENT, Progress
+from polyveil.table.source import Table
+
+T_GRID = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
+K_GRID = (2, 3, 5, 10, 20)
+BEARABLE = 0.5
+"""The largest k that the data supports is the largest whose loss is at most this share of what can be lost."""
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Loss of one method along a parameter; points that came to nothing are left out."""
+
+    method: str
+    outcomes: tuple[CaseOutcome, ...]
+    knee: float | None
+
+    def points(self) -> list[tuple[float, float]]:
+        return [(_asked(outcome), outcome.normalized_loss) for outcome in self.outcomes if outcome.done]
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"method": self.method, "knee": self.knee, "outcomes": [outcome.to_dict() for outcome in self.outcomes]}
+
+
+def _asked(outcome: CaseOutcome) -> float:
+    return float(outcome.case.t if outcome.case.t is not None else outcome.case.k or 0)
+
+
+def curves_over_t(
+    table: Table,
+    base: Policy,
+    methods: Sequence[str],
+    *,
+    grid: Sequence[float] = T_GRID,
+    limit: float,
+    jobs: int,
+    progress: Progress = SILENT,
+) -> tuple[Curve, ...]:
+    """The loss of each method at each t, all sensitive columns alike; k and the rest stay the policy's."""
+    progress.stage("loss by t")
+    cases = [Case(method, t=t) for t in sorted(grid, reverse=True) for method in methods]
+    done = _run(cases, table, base, limit, jobs, progress)
+    return tuple(_curve(m, [o for o in done if o.case.method == m], falling=True) for m in methods)
+
+
+def curve_over_k(
+    table: Table,
+    base: Policy,
+    method: str,
+    *,
+    grid: Sequence[int] = K_GRID,
+    limit: float,
+    jobs: int,
+    progress: Progress = SILENT,
+) -> Curve:
+    """The loss at each k alone: other guarantees are dropped, so that the price is that of k."""
+    progress.stage("loss by k")
+    plain = {name: _without_demands(column) for name, column in base.columns.items()}
+    privacy = type(base.privacy)(k=min(grid), suppression_limit=base.privacy.suppression_limit)
+    alone = base.model_copy(update={"columns": plain, "privacy": privacy})
+    cases = [Case(method, k=k) for k in grid if k <= table.height]
+    return _curve(method, _run(cases, table, alone, limit, jobs, progress), falling=False)
+
+
+def _without_demands(column: Any) -> Any:
+    return column.model_copy(update={"t": None, "l": None, "alpha": None, "beta": None, "delta": None})
+
+
+def _run(
+    cases: Sequence[Case], table: Table, base: Policy, limit: float, jobs: int, progress: Progress
+) -> list[CaseOutcome]:
+    found: list[CaseOutcome] = []
+    jobs_to_do = [(case, policy_of(case, base)) for case in cases]
+    for outcome in run_all(jobs_to_do, table, limit=limit, processes=jobs, seed=1):
+        found.append(outcome)
+        progress.advance(len(found) / len(cases), f"{len(found)} of {len(cases)}")
+    return found
+
+
+def _curve(method: str, outcomes: Sequence[CaseOutcome], *, falling: bool) -> Curve:
+    ordered = tuple(sorted(outcomes, key=_asked))
+    points = [(_asked(outcome), outcome.normalized_loss) for outcome in ordered if outcome.done]
+    return Curve(method, ordered, knee(points) if falling else None)
+
+
+def knee(points: Sequence[tuple[float, float]]) -> float | None:
+    """Where a falling curve stops falling much: the point farthest below the line from its first to its last point.
+
+    Both axes are scaled to 0..1 first. None for fewer than three points, or where no point lies below the line by more
+    than a twentieth: such a curve has no knee, and every t is as good a bargain as its neighbours.
+    """
+    if len(points) < 3:
+        return None
+    x, y = np.array(points, dtype=np.float64).T
+    if x[-1] == x[0] or y.max() == y.min():
+        return None
+    across, up = (x - x[0]) / (x[-1] - x[0]), (y - y.min()) / (y.max() - y.min())
+    below = up[0] + across * (up[-1] - up[0]) - up
+    best = int(np.argmax(below))
+    return float(x[best]) if below[best] > 0.05 else None
+
+
+def supported_k(curve: Curve, bearable: float = BEARABLE) -> int | None:
+    """The largest k of the grid whose loss is bearable."""
+    fitting = [int(k) for k, loss in curve.points() if loss <= bearable]
+    return max(fitting) if fitting else None

@@ -1,0 +1,288 @@
+"""The scene of an attack: the people of the original table, and the release as a stranger sees it.
+
+Nothing here knows which row of the release came from whom. People are linked to released groups as an adversary would
+do it: by the quasi-identifier cells they fit. The original serves to know the people and to mark the guesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+from scipy import sparse
+
+from polyveil.arrays import FloatArray, IntArray
+from polyveil.attacks.cells import misfits
+from polyveil.errors import InputError
+from polyveil.models import Attribute, ClassStatistics, Model, from_classes, models_for
+from polyveil.policy import Policy, from_public
+from polyveil.table.bind import bind
+from polyveil.table.coded import CodedTable, distinct
+from polyveil.table.databases import is_url
+from polyveil.table.encode import encode
+from polyveil.table.source import Table, read
+from polyveil.verification.attributes import Declared, codes_of_cells, declared_attributes
+from polyveil.verification.classes import class_of_row
+from polyveil.verification.database import read_stored
+from polyveil.verification.files import read_manifest, read_tables
+from polyveil.verification.joint import with_joint
+
+TRIALS = 2000
+"""People attacked, unless more are asked for."""
+_CELLS = 20_000_000
+NEAR = 1e-12
+
+Weights = Any
+"""A sparse matrix (scipy.sparse.csr_array, which has no types)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Crowd:
+    """Sensitive columns that are published together, and the groups they are published in.
+
+    `codes[name][r]` is the value of released record r, `group_of_record[r]` its group. `weights[i, g]` says how likely
+    one record of group g is target i's, up to a factor; targets that fit no group have an empty row.
+    """
+
+    attributes: tuple[str, ...]
+    group_of_record: IntArray
+    codes: Mapping[str, IntArray]
+    statistics: ClassStatistics
+    weights: Weights
+    group_of_row: IntArray
+    """The group of each row of the table with the quasi-identifiers, -1 where its values are suppressed."""
+    ids: tuple[str, ...] = ()
+    """The groups' names, where groups have names."""
+
+    @property
+    def groups(self) -> int:
+        return self.statistics.classes
+
+    @cached_property
+    def reached(self) -> IntArray:
+        """Targets that fit at least one group; the others must have been left out of the release."""
+        return np.flatnonzero(np.diff(self.weights.indptr) > 0)
+
+    def histogram(self, codes: IntArray, size: int) -> Weights:
+        """Records per group and value, for any coding of the records."""
+        rows = np.ones(len(codes))
+        return sparse.csr_array((rows, (self.group_of_record, codes)), shape=(self.groups, size))
+
+    def belief(self, codes: IntArray, size: int) -> Weights:
+        """What the adversary believes of each target: a distribution over the values, one row per target."""
+        mixed = sparse.csr_array(self.weights @ self.histogram(codes, size))
+        total = np.asarray(mixed.sum(axis=1)).ravel()
+        mixed.data /= np.repeat(np.where(total > 0, total, 1.0), np.diff(mixed.indptr))
+        mixed.sort_indices()
+        return mixed
+
+
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Everything attacks work from. `secrets[name]` has the true code of each person of the original."""
+
+    manifest: Mapping[str, Any]
+    tables: Mapping[str, pl.DataFrame]
+    policy: Policy
+    models: tuple[Model, ...]
+    attributes: Mapping[str, Attribute]
+    people: CodedTable
+    secrets: Mapping[str, IntArray]
+    targets: IntArray
+    crowds: tuple[Crowd, ...]
+    rng: np.random.Generator
+
+    @property
+    def form(self) -> str:
+        return str(self.manifest["form"])
+
+    @property
+    def visible(self) -> pl.DataFrame:
+        """The table with the quasi-identifiers."""
+        return self.tables["table" if "table" in self.tables else "quasi"]
+
+    @cached_property
+    def row_fits(self) -> Weights:
+        """targets x rows of the table with the quasi-identifiers: 1 where the person fits the row."""
+        names = [column.name for column in self.people.quasi]
+        alike = class_of_row(self.visible, names)
+        fits = group_fits(self.visible, self.policy, self.people, alike, self.targets)
+        rows = np.ones(len(alike))
+        spread = sparse.csr_array((rows, (alike, np.arange(len(alike)))), shape=(fits.shape[1], len(alike)))
+        return sparse.csr_array(fits @ spread)
+
+    def crowd_of(self, attribute: str) -> Crowd:
+        return next(crowd for crowd in self.crowds if attribute in crowd.attributes)
+
+    def truth(self, attribute: str) -> IntArray:
+        """The targets' true codes."""
+        return self.secrets[attribute][self.targets]
+
+
+def load_release(release: Any) -> tuple[Mapping[str, Any], Mapping[str, pl.DataFrame]]:
+    """Manifest and tables of a release in memory, in a folder, or in a database."""
+    if hasattr(release, "manifest") and hasattr(release, "tables"):
+        return release.manifest, release.tables
+    if isinstance(release, str) and is_url(release):
+        manifest, tables, _ = read_stored(release)
+        return manifest, tables
+    manifest = read_manifest(Path(release))
+    tables, unreadable = read_tables(Path(release), manifest)
+    if unreadable:
+        raise InputError(f"the release cannot be read as a whole: {unreadable[0].message}. Run `polyveil verify`")
+    return manifest, tables
+
+
+def set_scene(
+    release: Any,
+    original: Any,
+    *,
+    policy: Policy | None = None,
+    trials: int = TRIALS,
+    seed: int = 0,
+    reading: Mapping[str, Any] | None = None,
+    targets: IntArray | None = None,
+) -> Scene:
+    """Read both tables and link the people attacked with the groups they fit."""
+    manifest, tables = load_release(release)
+    stated = from_public(manifest["policy"])
+    asked = policy or stated
+    people = code_people(stated, read(original, **(reading or {})))
+    declared = declared_attributes(manifest, stated)
+    secrets = {column.name: _translated(column, declared[column.name]) for column in people.sensitive}
+    rng = np.random.default_rng(seed)
+    if targets is None:
+        targets = np.sort(rng.choice(people.rows, size=min(trials, people.rows), replace=False))
+    single = {name: known.attribute for name, known in declared.items()}
+    crowds = crowds_of(manifest, tables, stated, people, declared, targets)
+    # Combinations are compared with those of the released records, where they are published together.
+    _, attributes = with_joint(asked, crowds[0].codes, single) if len(crowds) == 1 else (None, single)
+    return Scene(
+        manifest=manifest,
+        tables=tables,
+        policy=asked,
+        models=models_for(asked, attributes),
+        attributes=attributes,
+        people=people,
+        secrets=secrets,
+        targets=targets,
+        crowds=crowds,
+        rng=rng,
+    )
+
+
+def code_people(policy: Policy, table: Table) -> CodedTable:
+    """The original as codes, by the published policy; columns it does not name were never published."""
+    lacking = [name for name in policy.columns if name not in table.frame.columns]
+    if lacking:
+        raise InputError(
+            f"{table.name} lacks the released column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}. "
+            "Give the table this release was made from"
+        )
+    part = Table(table.frame.select(list(policy.columns)), table.name, table.decimal, table.first_line)
+    return encode(bind(policy, part))
+
+
+def _translated(column: Any, declared: Declared) -> IntArray:
+    """The column's codes as the release's manifest numbers its values."""
+    labels = [*column.domain.labels, *([None] if column.domain.has_null else [])]
+    known = np.array([declared.code.get(label, -1) for label in labels], dtype=np.int64)
+    codes: IntArray = known[column.codes]
+    if (codes < 0).any():
+        raise InputError(
+            f"the original has values of {column.name} that the release's manifest does not know. "
+            "Give the table this release was made from"
+        )
+    return codes
+
+
+def crowds_of(
+    manifest: Mapping[str, Any],
+    tables: Mapping[str, pl.DataFrame],
+    policy: Policy,
+    people: CodedTable,
+    declared: Mapping[str, Declared],
+    targets: IntArray,
+) -> tuple[Crowd, ...]:
+    """The groups of a release and who may be in them."""
+    if manifest["form"] == "generalized":
+        return (_generalized(tables["table"], policy, people, declared, targets),)
+    from polyveil.attacks.linked import linked_crowds
+
+    return linked_crowds(manifest, tables, policy, people, declared, targets)
+
+
+def _generalized(
+    frame: pl.DataFrame,
+    policy: Policy,
+    people: CodedTable,
+    declared: Mapping[str, Declared],
+    targets: IntArray,
+) -> Crowd:
+    names = tuple(column.name for column in people.quasi)
+    group_of_record = class_of_row(frame, names)
+    codes = sensitive_codes(frame, declared)
+    single = {name: known.attribute for name, known in declared.items()}
+    fits = group_fits(frame, policy, people, group_of_record, targets)
+    statistics = from_classes(group_of_record, codes, single)
+    return Crowd(tuple(codes), group_of_record, codes, statistics, fits, group_of_record)
+
+
+def sensitive_codes(frame: pl.DataFrame, declared: Mapping[str, Declared]) -> dict[str, IntArray]:
+    """The codes of a released table's sensitive cells."""
+    codes = {}
+    for name, known in declared.items():
+        if name in frame.columns:
+            found = codes_of_cells(known, frame.get_column(name))
+            if found is None:
+                raise InputError(
+                    f"the released column {name} has values its manifest does not know. Run `polyveil verify`"
+                )
+            codes[name] = found
+    return codes
+
+
+def group_fits(
+    frame: pl.DataFrame, policy: Policy, people: CodedTable, group_of_row: IntArray, targets: IntArray
+) -> Weights:
+    """Which groups' cells each target fits (1 where they do); nearest cells where numbers hide their range."""
+    groups = int(group_of_row.max(initial=-1)) + 1
+    first = np.zeros(groups, dtype=np.int64)
+    first[group_of_row[::-1]] = np.arange(len(group_of_row))[::-1]
+    columns = []
+    for column in people.quasi:
+        cells = frame.get_column(column.name)
+        if policy.release.numbers != "interval" and column.domain.kind == "numeric":
+            cells = cells.cast(pl.Float64)
+        misfit, cell_of_row = misfits(column, cells)
+        columns.append((misfit, cell_of_row[first], column.codes[targets].astype(np.int64)))
+    return _nearest(columns, len(targets), groups)
+
+
+def _nearest(columns: Sequence[tuple[FloatArray, IntArray, IntArray]], targets: int, groups: int) -> Weights:
+    step = max(1, _CELLS // max(groups, 1))
+    parts = []
+    for begin in range(0, targets, step):
+        some = slice(begin, min(begin + step, targets))
+        misfit = np.zeros((some.stop - some.start, groups))
+        for table, cell_of_group, codes in columns:
+            misfit += table[:, codes[some]][cell_of_group].T
+        least = misfit.min(axis=1, initial=np.inf)
+        parts.append(sparse.csr_array((misfit <= least[:, None] + NEAR) & np.isfinite(misfit)))
+    return sparse.csr_array(sparse.vstack(parts), dtype=np.float64) if parts else sparse.csr_array((0, groups))
+
+
+def tuples_of(scene: Scene, crowd: Crowd) -> tuple[IntArray, IntArray, int]:
+    """All sensitive columns of a crowd as one: the code of each record and of each target, and how many there are."""
+    sizes = [scene.attributes[name].size for name in crowd.attributes]
+    records = [crowd.codes[name] for name in crowd.attributes]
+    persons = [scene.truth(name) for name in crowd.attributes]
+    together = [np.concatenate([one, other]) for one, other in zip(records, persons, strict=True)]
+    found = distinct(together, sizes, len(together[0]))
+    count = len(records[0])
+    return found.of_row[:count], found.of_row[count:], len(found.counts)

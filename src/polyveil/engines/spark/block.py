@@ -1,0 +1,213 @@
+"""What happens to one block: the local method against the whole table's distribution, then the cells to publish.
+
+A pure function of the block's rows (sorted by content), the block's number and the seed: a retried or speculative task
+gives the same result, whichever order the rows arrive in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polyveil.arrays import IntArray
+from polyveil.engines.spark.tree import Bound, bounds_of, one_class, within
+from polyveil.engines.spark.values import Values
+from polyveil.errors import PolicyError, Unsatisfiable
+from polyveil.measure.boxes import class_boxes
+from polyveil.measure.loss import CellCost, height, mean_costs, weighted_height, width
+from polyveil.methods.base import Method, Task
+from polyveil.models import Attribute, Model, codes_of, from_classes
+from polyveil.models.linked import from_groups
+from polyveil.partition import Partition, partition_of
+from polyveil.pipeline import check_reached, refined
+from polyveil.releases.arrange import arrange
+from polyveil.releases.generalized import quasi_columns
+from polyveil.releases.linked import NOT_AVAILABLE, rows_with_suppressed_values
+from polyveil.table.coded import CodedTable
+
+COSTS: Mapping[str, CellCost] = {"width": width, "height": height, "weighted_height": weighted_height}
+ROOM = 0.85
+"""A block farther from the whole table than this share of t is not tried: its classes would be nearly the block itself,
+after a long search. Its rows go up to a coarser block, which is nearer to the whole."""
+ROOT = 0
+"""The block that holds everything is tried in any case; there is no coarser one."""
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """All a worker needs to place a block. `secret` orders the released rows and is the operating system's."""
+
+    values: Values
+    method: Method[Any]
+    models: tuple[Model, ...]
+    attributes: Mapping[str, Attribute]
+    published: tuple[pl.Series, ...]
+    """What is published for each code of a sensitive column."""
+    seed: int
+    secret: bytes
+    as_they_are: tuple[pl.Series, ...] = ()
+    """What is published for each code of a quasi-identifier, where these are not generalized."""
+    slices: tuple[tuple[str, ...], ...] = ()
+    """The sensitive columns of each table of a linked release; none where there is one table."""
+
+    @property
+    def bounds(self) -> list[Bound]:
+        """How far a block may be from the whole table."""
+        whole = one_class(self.attributes, self.values.rows)
+        return [bound for bound in bounds_of(self.models, whole, ROOM) if bound[0].direction != "at least"]
+
+
+@dataclass(frozen=True, eq=False)
+class Placed:
+    """Rows that have a class (`kept`, places in the block), their cells, and the block's figures for the driver.
+
+    `groups` are the group ids in each sensitive table of a linked release; `orders` holds a number per row for the
+    first table and for each of these.
+    """
+
+    kept: IntArray
+    columns: tuple[pl.Series, ...]
+    groups: tuple[pl.Series, ...]
+    orders: tuple[IntArray, ...]
+    summary: dict[str, Any]
+
+
+def canonical_order(quasi: list[IntArray], sensitive: list[IntArray], hashed: IntArray) -> IntArray:
+    """Rows by content: codes first, then the hash of all published cells; equal rows are interchangeable."""
+    return np.lexsort([hashed, *reversed(sensitive), *reversed(quasi)]).astype(np.int64)
+
+
+def place_block(plan: Plan, quasi: list[IntArray], sensitive: list[IntArray], block: int) -> Placed:
+    """Classes for rows that stand in canonical order."""
+    rows = len((quasi or sensitive)[0])
+    table = plan.values.coded(quasi, sensitive, rows)
+    found, why = _partition(plan, table, block)
+    kept = np.flatnonzero(found.class_of_row >= 0)
+    summary: dict[str, Any] = {
+        "block": block,
+        "rows": rows,
+        "left": rows_with_suppressed_values(found),
+        "suppressed": rows - len(kept),
+        "costs": {},
+        **why,
+    }
+    if not len(kept):
+        return Placed(kept, (), (), (), summary)
+    summary["costs"] = _costs(table.take(kept), found.class_of_row[kept])
+    return Placed(
+        kept,
+        (*_quasi_cells(plan, table, found, kept), *_gathered(plan.published, sensitive, kept)),
+        tuple(
+            _group_ids(plan.secret, number, block, part.group_of_row)[kept]
+            for number, part in enumerate(found.slices, start=1)
+        ),
+        tuple(_secret_numbers(plan.secret, f"order {t}", block, rows)[kept] for t in range(len(found.slices) + 1)),
+        summary,
+    )
+
+
+def _partition(plan: Plan, table: CodedTable, block: int) -> tuple[Partition, dict[str, Any]]:
+    """The rows' classes; without any, what stood against them, in the words of the method."""
+    nobody = Partition(np.full(table.rows, -1, dtype=np.int64))
+    policy = plan.values.policy
+    rng = np.random.default_rng([plan.seed, block])
+    task = Task(table, plan.models, plan.attributes, policy.privacy, rng, slices=plan.slices)
+    if task.k > table.rows:
+        return nobody, {"why": [f"a block of {table.rows} rows has no class of {task.k}", None]}
+    if block != ROOT:
+        as_one = from_classes(np.zeros(table.rows, dtype=np.int64), codes_of(table), plan.attributes)
+        if not within(plan.bounds, as_one):
+            return nobody, {"why": ["a block is too far from the whole table", None]}
+    try:
+        found = refined(task, plan.method.partition(task), policy.method.refine)
+        return (_linked if plan.slices else _holding)(plan, table, found, rng), {}
+    except Unsatisfiable as error:
+        return nobody, {"why": [error.constraint, error.nearest]}
+    except PolicyError as error:
+        return nobody, {"faults": [[fault.place, fault.rule, fault.remedy] for fault in error.faults]}
+
+
+def _holding(plan: Plan, table: CodedTable, found: Partition, rng: np.random.Generator) -> Partition:
+    """The classes that keep every model; rows of others are left over."""
+    class_of_row = found.class_of_row
+    statistics = from_classes(class_of_row, codes_of(table), plan.attributes)
+    good = np.ones(statistics.classes, dtype=bool)
+    for model in plan.models:
+        if statistics.classes:
+            good &= model.passes(model.measure_all(statistics))
+    held = np.where(class_of_row >= 0, np.append(good, False)[class_of_row], False)
+    return partition_of(np.where(held, class_of_row, -1))
+
+
+def _linked(plan: Plan, table: CodedTable, found: Partition, rng: np.random.Generator) -> Partition:
+    """Groups for the sensitive tables and classes for the quasi-identifiers; raises Unsatisfiable where some fail."""
+    partition = arrange(plan.values.bound, table, found, rng)
+    sizes = None
+    if plan.values.policy.release.generalize != "none":
+        kept = partition.class_of_row[partition.class_of_row >= 0]
+        sizes = np.bincount(kept).astype(np.int64)
+    slices = [(part.attributes, part.group_of_row) for part in partition.slices]
+    check_reached(plan.models, from_groups(sizes, slices, codes_of(table), plan.attributes))
+    return partition
+
+
+def _quasi_cells(plan: Plan, table: CodedTable, found: Partition, kept: IntArray) -> list[pl.Series]:
+    if plan.as_they_are:
+        return _gathered(plan.as_they_are, [column.codes for column in table.quasi], kept)
+    return quasi_columns(plan.values.bound, table, found)
+
+
+def _gathered(cells: tuple[pl.Series, ...], codes: list[IntArray], kept: IntArray) -> list[pl.Series]:
+    return [
+        texts.gather(pl.Series(numbers[kept], dtype=pl.UInt32)) for texts, numbers in zip(cells, codes, strict=True)
+    ]
+
+
+def _costs(table: CodedTable, class_of_row: IntArray) -> dict[str, dict[str, float]]:
+    """Sums over the placed rows, per quasi-identifier; the driver adds up blocks and divides."""
+    boxes = class_boxes(table, class_of_row)
+    return {
+        name: {column: mean * table.rows for column, mean in mean_costs(table, boxes, cost).items()}
+        for name, cost in COSTS.items()
+    }
+
+
+def _secret_numbers(secret: bytes, purpose: str, block: int, count: int) -> IntArray:
+    """Random numbers for one block and purpose: the order of rows in a table, the ids of groups.
+
+    The secret comes from the operating system, so no seed anyone could learn gives them back; they follow from it and
+    the block alone, so a task that runs twice writes the same. Each table has a stream of its own.
+    """
+    seed = secret + purpose.encode() + b"\0" + block.to_bytes(8, "little")
+    stream = hashlib.shake_256(seed).digest(8 * count)
+    return (np.frombuffer(stream, dtype=np.uint64) >> np.uint64(1)).astype(np.int64)
+
+
+def _group_ids(secret: bytes, number: int, block: int, group_of_row: IntArray) -> pl.Series:
+    """The published id of each row's group: a random number of 63 bits, which tells neither its block nor an order.
+
+    Two groups may draw the same number (one chance in twenty for a thousand million groups): to every reader they are
+    one group then, in both tables, and it keeps what both keep, because all models are convex.
+    """
+    groups = int(group_of_row.max(initial=-1)) + 1
+    numbers = _secret_numbers(secret, f"groups {number}", block, groups)
+    texts = pl.Series([*(str(one) for one in numbers.tolist()), NOT_AVAILABLE], dtype=pl.String)
+    return texts.gather(pl.Series(np.where(group_of_row < 0, groups, group_of_row), dtype=pl.UInt32))
+
+
+def slim(values: Values) -> Values:
+    """Without what only the encoding pass needs, so that tasks stay small."""
+    nothing = np.zeros(0, dtype=np.int64)
+
+    def bare(columns: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(
+            replace(c, bound=replace(c.bound, cells=c.bound.cells.head(0)), raw=c.raw[:0], codes=nothing)
+            for c in columns
+        )
+
+    return replace(values, quasi=bare(values.quasi), sensitive=bare(values.sensitive))

@@ -1,0 +1,122 @@
+"""Placing all blocks, and those that leave rows over again in coarser blocks, until no more are left than may be."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from polyveil.engines.spark.block import ROOT, Plan
+from polyveil.engines.spark.block_udf import placed
+from polyveil.engines.spark.rows import in_blocks
+from polyveil.engines.spark.tree import BlockTree
+from polyveil.errors import Fault, PolicyError, Unsatisfiable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MOST_GROWTH = 16
+"""Joined blocks may grow to this many times the block size; beyond that a worker's memory is at stake."""
+MOST_PARTITIONS = 2000
+
+
+@dataclass(frozen=True, eq=False)
+class Coarsened:
+    """All placed rows, one summary per block, and the frames that Spark keeps on disk for them."""
+
+    frame: DataFrame
+    summaries: list[dict[str, Any]]
+    held: list[DataFrame]
+
+    @property
+    def left(self) -> int:
+        """Rows without a class, or with a value that has no group."""
+        return sum(summary["left"] for summary in self.summaries)
+
+    @property
+    def suppressed(self) -> int:
+        """Rows without a class."""
+        return sum(summary["suppressed"] for summary in self.summaries)
+
+    def let_go(self) -> None:
+        for frame in self.held:
+            frame.unpersist()
+
+
+def place_all(coded: DataFrame, plan: Plan, tree: BlockTree, block_rows: int) -> Coarsened:
+    """Every block, coarser where rows are left over; raises Unsatisfiable where that does not help."""
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as sf
+
+    privacy, values = plan.values.policy.privacy, plan.values
+    allowed = int(privacy.suppression_limit * values.rows + 1e-9)
+    outcome = Coarsened(coded, [], [])
+    new = set(tree.leaves())
+    while True:
+        blocks = in_blocks(coded, values, tree)
+        if outcome.summaries:
+            blocks = blocks.where(sf.col("block").isin(sorted(new)))
+        # Kept on disk: the summaries below and the release both need it. A part that is lost with its executor is
+        # computed again, with the same result.
+        fresh = placed(blocks, plan, min(len(new), MOST_PARTITIONS)).persist(StorageLevel.DISK_ONLY)
+        outcome = _joined(outcome, fresh, tree)
+        _refuse_faults(outcome)
+        failing = {summary["block"] for summary in outcome.summaries if summary["left"]}
+        if outcome.left <= allowed:
+            return outcome
+        try:
+            tree, new = _coarser(tree, failing, outcome, allowed, MOST_GROWTH * block_rows)
+        except Unsatisfiable:
+            outcome.let_go()
+            raise
+
+
+def _refuse_faults(outcome: Coarsened) -> None:
+    """What a method says against the policy itself, once, however many blocks it was said in."""
+    for summary in outcome.summaries:
+        if "faults" in summary:
+            outcome.let_go()
+            raise PolicyError([Fault(*fault) for fault in summary["faults"]])
+
+
+def _joined(before: Coarsened, fresh: DataFrame, tree: BlockTree) -> Coarsened:
+    """What was placed before, without the blocks that are gone, and what was placed now."""
+    from pyspark.sql import functions as sf
+
+    rows = fresh.where(sf.col("summary").isNotNull()).select("summary").collect()
+    summaries = [json.loads(row["summary"]) for row in rows]
+    if not before.summaries:
+        return Coarsened(fresh, summaries, [fresh])
+    current = set(tree.leaves()) - {summary["block"] for summary in summaries}
+    kept = before.frame.where(sf.col("block").isin(sorted(current)))
+    older = [summary for summary in before.summaries if summary["block"] in current]
+    return Coarsened(kept.unionByName(fresh), [*older, *summaries], [*before.held, fresh])
+
+
+def _coarser(
+    tree: BlockTree, failing: set[int], outcome: Coarsened, allowed: int, most_rows: int
+) -> tuple[BlockTree, set[int]]:
+    """The tree with the failing blocks joined with their neighbours, and the new blocks."""
+    if ROOT in failing:
+        raise _unreachable(outcome, allowed)
+    rows = {summary["block"]: summary["rows"] for summary in outcome.summaries}
+    coarse, _, new = tree.coarser(failing)
+    largest = max(sum(rows.get(block, 0) for block in tree.below(top)) for top in new)
+    if largest > most_rows:
+        raise Unsatisfiable(
+            f"{outcome.left} rows find no class in blocks of up to {most_rows} rows, and {allowed} may be left out",
+            "a weaker demand, a greater privacy.suppression_limit, or larger blocks (--block-rows)",
+        )
+    return coarse, new
+
+
+def _unreachable(outcome: Coarsened, allowed: int) -> Unsatisfiable:
+    """In one block that holds everything, the method's own words; otherwise how many rows are left over."""
+    for summary in outcome.summaries:
+        if summary["block"] == ROOT and "why" in summary:
+            constraint, nearest = summary["why"]
+            return Unsatisfiable(constraint, nearest)
+    return Unsatisfiable(
+        f"{outcome.left} rows find no class even where all rows are in one block, and {allowed} may be left out",
+        "a weaker demand, or a greater privacy.suppression_limit",
+    )

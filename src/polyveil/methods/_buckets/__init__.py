@@ -1,0 +1,1 @@
+"""The engine behind the bucket methods and `sloms`."""

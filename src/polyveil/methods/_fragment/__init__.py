@@ -1,0 +1,1 @@
+"""The fragmentation behind `fragment`."""

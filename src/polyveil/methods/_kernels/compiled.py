@@ -1,0 +1,111 @@
+"""The one door to the compiler: `from polyveil.methods._kernels.compiled import njit`.
+
+Kernels are cached on disk, so each is compiled once per machine. numba refuses to cache where neither the package's
+folder nor the home folder can be written; a private temporary folder then takes the cache. The first compile of a
+process is announced through logging, and through whoever called `on_first_compile`.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import stat
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+logger = logging.getLogger("polyveil")
+ANNOUNCEMENT = "compiling fast kernels for this machine; this takes up to a minute, once"
+
+
+def _writable(folder: Path) -> bool:
+    """Whether the folder, or the nearest one above it that exists, can be written."""
+    while not folder.exists():
+        if folder == folder.parent:
+            return False
+        folder = folder.parent
+    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+
+
+def _private_temporary() -> Path:
+    """A folder below the system's temporary one that nobody else can write: cached kernels are code."""
+    owner = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(tempfile.gettempdir()) / f"polyveil-kernels-{owner}"
+    with contextlib.suppress(FileExistsError):
+        folder.mkdir(mode=0o700)
+    found = folder.lstat()
+    is_private = os.name == "nt" or (found.st_uid == owner and found.st_mode & 0o077 == 0)
+    if stat.S_ISDIR(found.st_mode) and is_private:
+        return folder
+    return Path(tempfile.mkdtemp(prefix="polyveil-kernels-"))
+
+
+def _home_cache() -> Path | None:
+    """Where numba keeps kernels for a user; None for a user without a home folder."""
+    try:
+        return Path.home() / ".cache" / "numba"
+    except RuntimeError:
+        return None
+
+
+def _choose_cache() -> None:
+    if "NUMBA_CACHE_DIR" in os.environ or _writable(Path(__file__).parent / "__pycache__"):
+        return
+    at_home = _home_cache()
+    if at_home is not None and _writable(at_home):
+        return
+    os.environ["NUMBA_CACHE_DIR"] = str(_private_temporary())
+
+
+_choose_cache()
+
+import numba  # noqa: E402
+from numba.core import event, types  # noqa: E402
+
+unliteral: Callable[[Any], Any] = types.unliteral
+
+
+class _Announcer(event.Listener):
+    """Speaks at the first compile of the process; kernels loaded from the cache stay silent."""
+
+    def __init__(self) -> None:
+        self.done = False
+        self.listeners: list[Callable[[str], None]] = []
+
+    def on_start(self, event: Any) -> None:
+        if self.done:
+            return
+        self.done = True
+        logger.info(ANNOUNCEMENT)
+        for tell in self.listeners:
+            tell(ANNOUNCEMENT)
+
+    def on_end(self, event: Any) -> None:
+        """Nothing to say: the work that needed the kernel goes on."""
+
+
+_announcer = _Announcer()
+event.register("numba:compile", _announcer)  # type: ignore[no-untyped-call]
+
+
+def on_first_compile(tell: Callable[[str], None]) -> None:
+    """Have `tell` called with a sentence when this process first compiles a kernel."""
+    _announcer.listeners.append(tell)
+
+
+def njit(kernel: Kernel) -> Kernel:
+    """Compile to machine code without Python objects, cached on disk, the interpreter lock released."""
+    compiled: Any = numba.njit(cache=True, nogil=True)(kernel)
+    by_types = compiled.get_call_template
+
+    def by_plain_types(args: Any, kws: Any) -> Any:
+        plain = {name: unliteral(kind) for name, kind in kws.items()}
+        return by_types(tuple(unliteral(kind) for kind in args), plain)
+
+    # A kernel that is called with the number 0 here and with 1 there would be compiled for each of them.
+    compiled.get_call_template = by_plain_types
+    return cast(Kernel, compiled)

@@ -1,0 +1,150 @@
+"""Improving classes in rounds: the table is cut into parts of neighbouring classes, and all cores improve parts.
+
+Every round cuts the table differently, so no border stays. A part is small enough for its data to stay near the
+processor; time grows with the number of rows and nothing else, and memory by little. Random numbers are drawn from
+seeds that the caller's generator gives to each part, so the outcome does not depend on the number of cores.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from polyveil.arrays import Codes, IntArray
+from polyveil.methods._kernels.compiled import njit
+from polyveil.methods._search.classes import CLASS, classes_of, total_loss
+from polyveil.methods._search.moves import anneal, best_moves, make_orders
+from polyveil.methods._search.rebuild import rebuild
+from polyveil.methods._search.space import Rows, Space, copy_for_thread
+from polyveil.methods._search.tree import random_order
+
+PART_ROWS, PART_CLASSES = 32_768, 300
+"""Rows of a part, about; more where classes are so large that it would have fewer than so many."""
+ORDERS, FEW_ORDERS, FEW_MOVES = 8, 2, 5.0
+"""Random orders for a round, and for one with no more than so many moves per row."""
+ORDER_JITTER = 0.7
+REACH, REACH_CLASSES = 300.0, 1.5
+"""How far away candidates are looked for on average, in rows of an order and, where that is more, in mean classes."""
+FEWEST_PARTS = 2
+"""Parts of a table that is larger than one, however large its classes."""
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@dataclass(frozen=True)
+class Round:
+    """What one round does: attempts per row and per class, and the temperatures it starts and ends with."""
+
+    moves_per_row: float
+    rebuilds_per_class: float
+    start: float = 0.0
+    end: float = 0.0
+    passes: int = 0
+    most_rows: int = 200
+    most_neighbours: int = 4
+    scattered: bool = False
+
+
+REST = Round(moves_per_row=0, rebuilds_per_class=0)
+
+
+def improve(
+    space: Space,
+    rows: Rows,
+    labels: Codes,
+    plan: Round,
+    floors: IntArray,
+    rng: np.random.Generator,
+    deadline: float = math.inf,
+) -> tuple[Codes, float]:
+    """One round over all rows: the new labels, numbered without gaps, and the total loss.
+
+    Parts not begun by the deadline (seconds on the monotonic clock) stay as they are.
+    """
+    parts = cut_into_parts(space, rows, labels, rng, plan.scattered)
+    seeds = rng.integers(0, 2**31 - 1, size=len(parts))
+
+    def work(number: int) -> tuple[Codes, float]:
+        members = parts[number]
+        here = Rows(rows.codes[members], rows.tuple_of[members])
+        _, local = np.unique(labels[members], return_inverse=True)
+        todo = plan if time.monotonic() < deadline else REST
+        return improve_part(copy_for_thread(space), here, local.astype(np.int32), todo, floors, int(seeds[number]))
+
+    with ThreadPoolExecutor(CORES) as pool:
+        results = list(pool.map(work, range(len(parts))))
+    fresh = np.empty(len(labels), dtype=np.int32)
+    used = 0
+    for members, (found, _) in zip(parts, results, strict=True):
+        _, numbered = np.unique(found, return_inverse=True)
+        fresh[members] = numbered + used
+        used += int(numbered.max()) + 1
+    return fresh, sum(loss for _, loss in results)
+
+
+def cut_into_parts(
+    space: Space, rows: Rows, labels: Codes, rng: np.random.Generator, scattered: bool = False
+) -> list[IntArray]:
+    """The rows of neighbouring classes, part by part; classes stay whole, and a random tree says which are near.
+
+    Scattered parts are made of classes drawn at random: each is like the whole table, with fewer rows.
+    """
+    n = len(labels)
+    classes = int(labels.max()) + 1
+    number = round(min(n / PART_ROWS, max(classes / PART_CLASSES, FEWEST_PARTS)))
+    if number <= 1:
+        return [np.arange(n)]
+    size = np.bincount(labels, minlength=classes)
+    line = rng.permutation(classes) if scattered else classes_in_order(space, rows, labels, classes, rng)
+    part_of_class = np.empty(classes, dtype=np.int64)
+    part_of_class[line] = np.minimum((np.cumsum(size[line]) - size[line]) * number // n, number - 1)
+    part_of_row = part_of_class[labels]
+    by_part = np.argsort(part_of_row, kind="stable")
+    bounds = np.searchsorted(part_of_row[by_part], np.arange(number + 1))
+    found = [by_part[bounds[i] : bounds[i + 1]] for i in range(number)]
+    return [part for part in found if len(part)]
+
+
+def classes_in_order(space: Space, rows: Rows, labels: Codes, classes: int, rng: np.random.Generator) -> IntArray:
+    """The classes in the order of the leaves of a random tree."""
+    order = seeded_order(space, rows.codes, int(rng.integers(2**31 - 1)))
+    first = np.full(classes, len(labels), dtype=np.int64)
+    np.minimum.at(first, labels[order], np.arange(len(labels)))
+    return np.argsort(first, kind="stable")
+
+
+@njit
+def seeded_order(space: Space, codes: Codes, seed: int) -> Codes:
+    np.random.seed(seed)  # noqa: NPY002 - kernels have no generators
+    return random_order(space, codes, ORDER_JITTER)
+
+
+@njit
+def set_seed(seed: int) -> None:
+    """Seed the random numbers of kernels in the calling thread."""
+    np.random.seed(seed)  # noqa: NPY002
+
+
+def improve_part(
+    space: Space, rows: Rows, labels: Codes, plan: Round, floors: IntArray, seed: int
+) -> tuple[Codes, float]:
+    """Move rows and rebuild neighbourhoods in one part: the new labels and the loss."""
+    set_seed(seed)
+    used = int(labels.max()) + 1
+    classes = classes_of(space, rows, labels, used + min(used + 64, len(labels) // space.least))
+    if plan.moves_per_row > 0 or plan.rebuilds_per_class > 0:
+        orders = make_orders(space, rows, ORDERS if plan.moves_per_row > FEW_MOVES else FEW_ORDERS, ORDER_JITTER)
+    reach = max(REACH, REACH_CLASSES * len(labels) / used)
+    if plan.moves_per_row > 0:
+        anneal(space, rows, classes, orders, int(plan.moves_per_row * len(labels)), plan.start, plan.end, reach)
+    if plan.rebuilds_per_class > 0:
+        attempts = int(plan.rebuilds_per_class * used)
+        limits = (plan.most_rows, plan.most_neighbours)
+        rebuild(space, rows, classes, orders, attempts, plan.end, reach, *limits, floors)
+    for _ in range(plan.passes):
+        best_moves(space, rows, classes)
+    return classes.member[:, CLASS].copy(), total_loss(classes)

@@ -1,0 +1,148 @@
+"""How much to search, and when to stop: rounds of falling temperature, by effort or by the clock.
+
+Named efforts do a fixed amount of work per row, so the same seed gives the same classes on any machine; seconds do as
+much as fits. Either way the best classes so far are kept, and every state in between holds: stopping early is safe.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+
+from polyveil.arrays import Codes, FloatArray, IntArray
+from polyveil.methods._search.classes import classes_of
+from polyveil.methods._search.rounds import Round, improve
+from polyveil.methods._search.space import Rows, Space
+from polyveil.methods._search.start import PASS, SMALL
+
+Effort = Literal["fast", "balanced", "thorough"]
+
+HOT, COLD = 0.7, 0.1
+"""First temperatures as shares of the mean loss of rows with loss: rows change classes freely but not blindly; and what
+a search begins with that has no time to cool down."""
+COOLED = 0.02
+"""The last temperature as a share of the first."""
+SETTLE = Round(moves_per_row=2.0, rebuilds_per_class=0.5, passes=2)
+"""A round that only ever lowers the loss."""
+FEW_MOVES, MOST_MOVES, ALL_MOVES, FEW_REBUILDS = 1.0, 30.0, 1_000_000, 0.05
+"""Moves per row of a fast search: as many as make a million in all, within bounds - what takes seconds on a small table
+takes minutes on a large one; and the fewest rebuilds per class in one of its rounds."""
+LARGE = 400_000
+"""Beyond this many rows the trees that a heated round needs cost more than its moves: passes do better."""
+
+Tell = Callable[[float, float], None]
+"""Told the share of the work done, and the mean loss so far."""
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Rounds in order, with temperatures as shares of the first.
+
+    `hot` is the first temperature as a share of the mean loss of rows with loss.
+    """
+
+    hot: float
+    rounds: tuple[Round, ...]
+
+
+def cooling(work: Round, number: int) -> tuple[Round, ...]:
+    """Rounds of the same work while the temperature falls."""
+    steps = [COOLED ** (i / number) for i in range(number + 1)]
+    return tuple(replace(work, start=steps[i], end=steps[i + 1]) for i in range(number))
+
+
+SCHEDULES: dict[Effort, Schedule] = {
+    "balanced": Schedule(HOT, (*cooling(Round(moves_per_row=30.0, rebuilds_per_class=2.5), 12), *([SETTLE] * 3))),
+    "thorough": Schedule(HOT, (*cooling(Round(moves_per_row=80.0, rebuilds_per_class=5.0), 40), *([SETTLE] * 6))),
+}
+
+
+def schedule_of(effort: Effort, rows: int) -> Schedule:
+    """The rounds of an effort. A fast search starts cold."""
+    if effort != "fast":
+        return SCHEDULES[effort]
+    moves = min(max(ALL_MOVES / max(rows, 1), FEW_MOVES), MOST_MOVES)
+    if rows > LARGE:
+        return Schedule(COLD, (PASS, PASS, *cooling(Round(moves, FEW_REBUILDS), 1), PASS))
+    first, second = cooling(Round(moves / 2, max(moves / 60, FEW_REBUILDS)), 2)
+    if rows <= SMALL:
+        return Schedule(COLD, (first, second, SETTLE, SETTLE))
+    return Schedule(COLD, (PASS, first, PASS, second, PASS))
+
+
+def search(
+    space: Space,
+    rows: Rows,
+    labels: Codes,
+    effort: Effort | float,
+    floors: IntArray,
+    rng: np.random.Generator,
+    tell: Tell,
+    heat: bool = True,
+    began: float | None = None,
+) -> tuple[Codes, float]:
+    """Improve classes as much as the effort allows: the best labels found and their total loss.
+
+    Without `heat` no step raises the loss, and what a method arranged is changed only where that pays at once.
+    Seconds count from `began` on the monotonic clock, or from now.
+    """
+    began = time.monotonic() if began is None else began
+    deadline = deadline_of(effort, began)
+    n = len(labels)
+    by_row = losses(space, rows, labels)
+    best, least = labels, float(by_row.sum())
+    tell(0.0, least / n)
+    for done, plan in rounds(effort, began, by_row, heat):
+        labels, loss = improve(space, rows, labels, plan, floors, rng, deadline)
+        if loss < least:
+            best, least = labels, loss
+        elif plan.start == 0.0:
+            labels = best
+        tell(done, least / n)
+        if time.monotonic() > deadline:
+            break
+    return best, least
+
+
+def deadline_of(effort: Effort | float, began: float) -> float:
+    """When to stop, on the monotonic clock."""
+    return began + effort if isinstance(effort, (int, float)) else math.inf
+
+
+def rounds(effort: Effort | float, began: float, by_row: FloatArray, heat: bool) -> Iterator[tuple[float, Round]]:
+    """The rounds to do, each with the share of the work done after it; `by_row` is the loss of every row at first."""
+    positive = by_row[by_row > 0]
+    mean = float(positive.mean()) if heat and len(positive) else 0.0
+    if isinstance(effort, (int, float)):
+        yield from timed_rounds(effort, began, HOT * mean)
+        return
+    schedule = schedule_of(effort, len(by_row))
+    hot = schedule.hot * mean
+    for i, plan in enumerate(schedule.rounds):
+        yield (i + 1) / len(schedule.rounds), replace(plan, start=hot * plan.start, end=hot * plan.end)
+
+
+def timed_rounds(seconds: float, began: float, hot: float) -> Iterator[tuple[float, Round]]:
+    """Small rounds whose temperature follows the clock; the last fifth of the time settles."""
+    small = Round(moves_per_row=8.0, rebuilds_per_class=0.7)
+    while True:
+        passed = (time.monotonic() - began) / max(seconds, 1e-9)
+        if passed >= 1.0:
+            return
+        warmth = passed / 0.8
+        if warmth >= 1.0:
+            yield passed, SETTLE
+        else:
+            temperature = hot * COOLED**warmth
+            yield passed, replace(small, start=temperature, end=temperature)
+
+
+def losses(space: Space, rows: Rows, labels: Codes) -> FloatArray:
+    """The loss of every row."""
+    classes = classes_of(space, rows, labels, int(labels.max()) + 1)
+    return np.asarray(classes.loss[labels])

@@ -1,0 +1,222 @@
+"""Demands somewhat stricter than those asked for: their classes serve as well.
+
+A search ends a little better or worse by chance. Where a demand hardly binds, that chance alone could make a looser
+demand lose more than a stricter one, which nobody would understand. So where a stricter demand on a fixed ladder begins
+with hardly more loss, it is searched as well, as if it had been asked for, and the better classes are kept. An
+attribute that may be less close than another, but hardly ever is, is taken to be as close as it is: thresholds that do
+not matter then end in the same search, however loose they are. That is done for small tables, and where few rows have
+any loss; the searches run side by side.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import dataclass
+from operator import itemgetter
+from threading import Lock
+
+import numpy as np
+
+from polyveil.arrays import Codes, Places
+from polyveil.methods._kernels.judge import JudgeSpec, holds_classes, sensitive_matrix
+from polyveil.methods._search.rounds import CORES, improve
+from polyveil.methods._search.schedule import SETTLE, Effort, Tell, losses, search
+from polyveil.methods._search.space import Rows, Space, make_space
+from polyveil.methods._search.start import SMALL, best_start, floors_for
+from polyveil.table.coded import CodedTable
+
+CLOSENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
+SIZES = (2, 5, 10, 20, 50, 100)
+HARDLY_MORE, MOST = 1.1, 2
+"""A stricter demand is searched where the classes it starts from lose at most so many times those asked for; and how
+many are searched at most."""
+HARDLY_BINDING, SETTLING = 0.02, 2
+"""A threshold hardly binds where a closer one breaks classes of so small a share of the rows; and the rounds in which
+classes found with it use what the looser one allows."""
+FEW, FEW_SHARE, HARDLY_MORE_OF_FEW, MOST_OF_FEW = 3000, 0.1, 1.5, 6
+"""Up to so many rows with loss, and such a share of all, chance shows in tables of any size and is greater; a search is
+cheap then."""
+TINY = 1000
+"""In tables of so many rows every search is cheap."""
+
+
+@dataclass(frozen=True, eq=False)
+class Beginning:
+    """What a search starts from."""
+
+    judge: JudgeSpec
+    space: Space
+    rows: Rows
+    labels: Codes
+    loss: float
+    affected: int  # rows that lose anything
+    rng: np.random.Generator
+
+
+def begin(table: CodedTable, judge: JudgeSpec, secret: int, deadline: float = math.inf) -> Beginning:
+    """The first classes; equal demands and secrets give equal ones."""
+    rng = np.random.default_rng(secret)
+    space, rows = make_space(table, judge)
+    labels = best_start(space, rows, rng, deadline)
+    by_row = losses(space, rows, labels)
+    return Beginning(judge, space, rows, labels, float(by_row.sum()), int((by_row > 0).sum()), rng)
+
+
+def best_search(
+    table: CodedTable, first: Beginning, effort: Effort | float, secret: int, began: float, tell: Tell
+) -> Codes:
+    """The best classes for the demand of `first` or, where chance may show, for a stricter one."""
+    chance_shows = table.rows <= SMALL or few_affected(table, first)
+    if not (isinstance(effort, str) and chance_shows):
+        return searched(first, effort, began, tell)[0]
+    start = as_close_as_it_is(table, first, secret)
+    with ThreadPoolExecutor(CORES) as pool, Together(tell) as told:
+        running = [pool.submit(searched, start, effort, began, told.one())]
+        if start.loss > 0.0:
+            others = nearly_free(table, start, secret)
+            running += [pool.submit(searched, other, effort, began, told.one()) for other in others]
+        found = [search.result() for search in running]
+    labels, loss = min(found, key=itemgetter(1))
+    return labels if start is first else settled(first, labels, loss)
+
+
+def as_close_as_it_is(table: CodedTable, first: Beginning, secret: int) -> Beginning:
+    """The beginning of a demand in which no attribute is looser, beside the closest one, than the classes need it."""
+    start, places = first, sensitive_matrix(table)
+    while True:
+        judge = _hardly_binding(start, places)
+        if _key(judge) == _key(start.judge):
+            return start
+        other = begin(table, judge, secret)
+        if other.loss > HARDLY_MORE * start.loss:
+            return start
+        start = other
+
+
+def _hardly_binding(start: Beginning, places: Places) -> JudgeSpec:
+    """The demand of a beginning with looser attributes as close as nearly all its classes keep them."""
+    judge, labels = start.judge, start.labels.astype(np.int64)
+    sizes = np.bincount(labels)
+    for attribute in range(len(judge.close_limit)):
+        for limit in _rungs_between(judge.close_limit[attribute], judge.close_limit.min()):
+            limits = judge.close_limit.copy()
+            limits[attribute] = limit
+            closer = judge._replace(close_limit=limits)
+            if sizes[~holds_classes(closer, labels, places)].sum() > HARDLY_BINDING * len(labels):
+                break
+            judge = closer
+    return judge
+
+
+def settled(first: Beginning, labels: Codes, loss: float) -> Codes:
+    """Classes found for a stricter demand, improved once more as far as that of `first` allows."""
+    for _ in range(SETTLING):
+        improved, less = improve(first.space, first.rows, labels, SETTLE, floors_for(first.space), first.rng)
+        if less < loss:
+            labels, loss = improved, less
+    return labels
+
+
+class Together:
+    """The progress of searches side by side: the mean of their shares, and the least loss.
+
+    Once left by an error, such as a user's cancel, it stops every search that still tells of progress.
+    """
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self._stopped = False
+        self._lock = Lock()
+        self._shares: list[float] = []
+        self._shown, self._least = 0.0, math.inf
+
+    def __enter__(self) -> Together:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._stopped = kind is not None
+
+    def one(self) -> Tell:
+        """What one more search tells."""
+        with self._lock:
+            number = len(self._shares)
+            self._shares.append(0.0)
+
+        def tell(done: float, loss: float) -> None:
+            with self._lock:
+                if self._stopped:
+                    raise CancelledError
+                self._shares[number] = done
+                self._shown = max(self._shown, sum(self._shares) / len(self._shares))
+                self._least = min(self._least, loss)
+                self._tell(self._shown, self._least)
+
+        return tell
+
+
+def few_affected(table: CodedTable, first: Beginning) -> bool:
+    """Whether few rows lose anything, if only because there are few."""
+    return table.rows <= TINY or first.affected <= min(FEW, FEW_SHARE * table.rows)
+
+
+def searched(start: Beginning, effort: Effort | float, began: float, tell: Tell) -> tuple[Codes, float]:
+    """The classes found and their loss."""
+    floors = floors_for(start.space)
+    return search(start.space, start.rows, start.labels, effort, floors, start.rng, tell, began=began)
+
+
+def nearly_free(table: CodedTable, first: Beginning, secret: int) -> Iterator[Beginning]:
+    """Beginnings of stricter demands that lose hardly more, each a step from another."""
+    few = few_affected(table, first)
+    hardly_more, most = (HARDLY_MORE_OF_FEW, MOST_OF_FEW) if few else (HARDLY_MORE, MOST)
+    waiting, seen, found = [first], {_key(first.judge)}, 0
+    while waiting:
+        from_here = waiting.pop()
+        for judge in stricter(from_here.judge):
+            if _key(judge) in seen or found >= most:
+                continue
+            seen.add(_key(judge))
+            start = begin(table, judge, secret)
+            if start.loss <= hardly_more * from_here.loss:
+                found += 1
+                waiting.append(start)
+                yield start
+
+
+def stricter(judge: JudgeSpec) -> list[JudgeSpec]:
+    """All attributes as close as the closest, each looser one a step closer, all a step closer, and one step larger."""
+    limits = judge.close_limit
+    steps = []
+    if len(limits):
+        least, closer = limits.min(), np.array([_rung_below(limit) for limit in limits])
+        wanted = [np.full_like(limits, least)]
+        wanted += [
+            np.where(np.arange(len(limits)) == attribute, np.maximum(closer, least), limits)
+            for attribute in np.flatnonzero(limits > least)
+        ]
+        wanted += [closer] if (closer > 0).all() else []
+        steps = [judge._replace(close_limit=one) for one in wanted if (one < limits).any()]
+    larger = next((size for size in SIZES if size > judge.min_size), None)
+    if larger is not None:
+        steps.append(judge._replace(min_size=larger))
+    return steps
+
+
+def _rung_below(limit: float) -> float:
+    """The next closer threshold of the ladder, with the tolerance that the limit has (0: there is none)."""
+    asked = round(limit, 6)
+    below = [rung for rung in CLOSENESS if rung < asked - 1e-9]
+    return below[-1] + round(limit - asked, 12) if below else 0.0
+
+
+def _rungs_between(limit: float, least: float) -> Iterator[float]:
+    """The closer thresholds down to the least, which is the last."""
+    while limit > least:
+        limit = max(_rung_below(limit), least)
+        yield limit
+
+
+def _key(judge: JudgeSpec) -> tuple[int, bytes]:
+    return judge.min_size, np.round(judge.close_limit, 6).tobytes()

@@ -1,0 +1,140 @@
+"""The manifest: what a release claims, so that a reader can check it from the files alone.
+
+It holds the public policy, the claims with their measured values, the input's distribution of each sensitive column
+and the losses - never the seed, the input's path, row numbers or identifiers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from polyveil.measure import Loss
+from polyveil.methods.base import Method
+from polyveil.models import ClassStatistics, Model
+from polyveil.partition import Partition
+from polyveil.policy import public
+from polyveil.table.bind import Bound
+from polyveil.table.coded import CodedTable
+from polyveil.table.domain import OrderedDomain
+from polyveil.version import __version__
+
+FORMAT = "polyveil-release"
+FORMAT_VERSION = 1
+
+
+def build_manifest(
+    bound: Bound,
+    table: CodedTable,
+    method: Method[Any],
+    partition: Partition,
+    statistics: ClassStatistics,
+    models: Sequence[Model],
+    loss: Loss,
+) -> dict[str, Any]:
+    """Everything but the list of files, which the bundle adds when it has written them."""
+    values = [model.measure_all(statistics) for model in models]
+    claims = [
+        claim_of(model, model.judge(statistics).value, float(np.mean(found)) if len(found) else np.nan)
+        for model, found in zip(models, values, strict=True)
+    ]
+    sizes = statistics.sizes
+    least, mean, greatest = (sizes.min(), sizes.mean(), sizes.max()) if len(sizes) else (0, 0.0, 0)
+    return compose(
+        bound,
+        table,
+        method,
+        partition.found,
+        suppressed=partition.suppressed,
+        classes=statistics.classes,
+        class_size=(int(least), float(mean), int(greatest)),
+        claims=claims,
+        loss=loss.to_dict(),
+    )
+
+
+def compose(
+    bound: Bound,
+    table: CodedTable,
+    method: Method[Any],
+    found: Mapping[str, Any],
+    *,
+    suppressed: int,
+    classes: int,
+    class_size: tuple[int, float, int],
+    claims: Sequence[Mapping[str, Any]],
+    loss: Mapping[str, Any],
+) -> dict[str, Any]:
+    """The manifest from figures, wherever they were measured; `class_size` is least, mean and greatest."""
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "polyveil": __version__,
+        "form": bound.policy.release.form,
+        "policy": public(bound.policy),
+        "method": {
+            "name": method.name,
+            "parameters": method.options.model_dump(mode="json"),
+            "found": dict(found),
+        },
+        "rows": table.rows,
+        "suppressed": suppressed,
+        "classes": classes,
+        "class_size": dict(zip(("min", "mean", "max"), class_size, strict=True)),
+        "privacy": privacy_summary(class_size[0], claims),
+        "claims": list(claims),
+        "loss": dict(loss),
+        "quasi": {column.name: _quasi_domain(column.domain, bound) for column in table.quasi},
+        "sensitive": {
+            column.name: {
+                "distance": column.distance,
+                "kind": column.domain.kind,
+                "values": list(column.domain.labels),
+                "counts": [int(count) for count in column.counts],
+            }
+            for column in table.sensitive
+        },
+    }
+
+
+def claim_of(model: Model, worst: float, mean: float) -> dict[str, Any]:
+    """What is said of a model: its demand, the worst class and the mean of all."""
+    return {
+        "model": model.key,
+        "attribute": model.attribute,
+        "statement": model.statement(),
+        "threshold": model.threshold,
+        "measured": _finite(worst),
+        "mean": _finite(mean),
+        "helps_against": model.helps_against,
+        "leaves_open": model.leaves_open,
+    }
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def privacy_summary(least: int, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """k as measured, which is the least class size, and per attribute the measured l and t that were asked for."""
+    summary: dict[str, Any] = {"k": least, "l": {}, "t": {}}
+    for claim in claims:
+        if claim["model"].endswith("-diversity"):
+            summary["l"][claim["attribute"]] = claim["measured"]
+        elif claim["model"] == "t-closeness":
+            summary["t"][claim["attribute"]] = claim["measured"]
+        elif claim["model"] == "joint-t-closeness":
+            summary.setdefault("joint", {})[claim["attribute"]] = claim["measured"]
+    return summary
+
+
+def _quasi_domain(domain: Any, bound: Bound) -> dict[str, Any]:
+    """What a reader needs to re-measure the loss of a cell and the release shows anyway."""
+    if not isinstance(domain, OrderedDomain):
+        return {"kind": "set" if domain.as_set else "categorical", "values": domain.size, "missing": domain.has_null}
+    about: dict[str, Any] = {"kind": domain.kind, "missing": domain.has_null}
+    if bound.policy.release.numbers == "interval" and domain.kind != "ordinal":
+        about |= {"low": domain.labels[0], "high": domain.labels[-1]}
+    return about

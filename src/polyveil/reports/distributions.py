@@ -1,0 +1,172 @@
+"""The columns of a release: sensitive ones before and after with their distances, quasi-identifiers as released."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from polyveil.arrays import FloatArray, IntArray
+from polyveil.models import Model
+from polyveil.reports.axes import ticks
+from polyveil.reports.bars import Bar, bars
+from polyveil.reports.charts import Bin, histogram
+from polyveil.reports.facts import Facts
+from polyveil.reports.markup import Markup, number, percent, tag
+from polyveil.reports.released_cells import Spread, counted_cells, day_text, spread_of
+
+SHOWN = 12
+"""Categories shown by name; the others are one bar, and stand in the release."""
+DISTANCE_WORDS = {
+    "ordered": "earth mover's distance over the ordered values",
+    "hierarchical": "earth mover's distance over the hierarchy",
+    "equal": "total variation",
+    "hellinger": "Hellinger distance",
+    "kl": "Kullback-Leibler divergence in bits",
+    "js": "Jensen-Shannon divergence in bits",
+}
+NUMBERS_AS_BARS = 15
+"""Up to this many different numbers are shown one by one."""
+
+
+def sensitive(facts: Facts) -> list[Markup]:
+    """One part per sensitive column."""
+    distances = {model.attribute: (model, values, sizes) for model, values, sizes in facts.distances()}
+    parts: list[Markup] = []
+    for name in facts.declared:
+        kind = facts.manifest["sensitive"][name]["kind"]
+        parts.append(tag("h3", name, " ", tag("span", kind, class_="kind")))
+        if name in distances:
+            measure = facts.manifest["sensitive"][name]["distance"]
+            parts.append(distance_chart(name, *distances[name], words=DISTANCE_WORDS[measure]))
+        parts.append(before_after(facts, name))
+    return parts
+
+
+def distance_chart(name: str, model: Model, values: FloatArray, sizes: IntArray, *, words: str) -> Markup:
+    """How far the classes are from the whole table, by the rows in them."""
+    top = max(float(values.max(initial=0.0)), 1e-9)
+    edges = np.linspace(0, top, 25)
+    shares, _ = np.histogram(values, bins=edges, weights=sizes / max(int(sizes.sum()), 1))
+    bins = [
+        Bin(float(a), float(b), float(share), f"distance {a:.3f} to {b:.3f}: {percent(share)} of rows")
+        for a, b, share in zip(edges[:-1], edges[1:], shares, strict=True)
+    ]
+    mean = float(values @ sizes) / max(int(sizes.sum()), 1)
+    return histogram(
+        f"Distance of {name} in each class from the whole table",
+        bins,
+        x_label=f"{words}; 0: the class tells nothing that the whole table does not",
+        note=f"The worst class is at {top:.3f}, rows are in classes at {mean:.3f} on average; "
+        f"the limit asked for is {model.threshold:g}.",
+        limit=(model.threshold, f"limit {model.threshold:g}"),
+        headers=("distance", "share of rows"),
+    )
+
+
+def before_after(facts: Facts, name: str) -> Markup:
+    """The column in the input, as the manifest states it, and in the release."""
+    before, after = facts.declared[name].attribute.whole, facts.released(name)
+    labels = facts.labels(name)
+    same = bool(np.array_equal(before, after))
+    note = (
+        "Every value is published, so the distribution is the input's own."
+        if same
+        else "Some rows were left out with their values, so the two differ."
+    )
+    if facts.declared[name].kind == "numeric" and len(labels) > NUMBERS_AS_BARS:
+        return _number_distribution(name, labels, before, after, note, same)
+    order = (
+        range(len(labels))
+        if facts.declared[name].kind != "categorical"
+        else sorted(range(len(labels)), key=lambda i: (-int(before[i]), labels[i]))
+    )
+    rows = [(labels[i], int(before[i]), int(after[i])) for i in order if before[i] or after[i]]
+    return _category_bars(f"Values of {name}. {note}", rows, same)
+
+
+def _category_bars(caption: str, rows: Sequence[tuple[str, int, int]], same: bool) -> Markup:
+    totals = sum(row[1] for row in rows) or 1, sum(row[2] for row in rows) or 1
+    head, tail = (rows, []) if len(rows) <= SHOWN + 1 else (rows[:SHOWN], rows[SHOWN:])
+    longest = max(max(before / totals[0], after / totals[1]) for _, before, after in head) or 1.0
+
+    def bar(label: str, before: int, after: int, scale: float) -> Bar:
+        pair = (after / totals[1],) if same else (before / totals[0], after / totals[1])
+        return Bar(label, tuple(share * scale for share in pair), tuple(percent(share) for share in pair))
+
+    shown = [bar(*row, 1 / longest) for row in head]
+    if tail:
+        # Not one value but many: a bar would outshine the values themselves.
+        others = bar(f"{len(tail)} other values", sum(r[1] for r in tail), sum(r[2] for r in tail), 0.0)
+        shown.append(Bar(others.label, (), others.figures))
+    return bars(caption, ["share"] if same else ["input", "release"], shown, first="value")
+
+
+def _number_distribution(
+    name: str, labels: Sequence[str], before: IntArray, after: IntArray, note: str, same: bool
+) -> Markup:
+    values = np.array([float(label) for label in labels if label != "missing"])
+    spread = Spread(values, values, after[: len(values)].astype(np.float64), 0)
+    drawn = _bins(spread.bins(), None)
+    missing = int(after[len(values) :].sum())
+    note += f" {percent(missing / max(int(after.sum()), 1))} of rows have no value." if missing else ""
+    if not same:
+        shift = _mean(values, after) - _mean(values, before)
+        note += f" The mean moves by {shift:+.3g} to {_mean(values, after):.4g}."
+    return histogram(f"Values of {name}", drawn, x_label=name, note=note, headers=("value", "share of rows"))
+
+
+def _mean(values: FloatArray, counts: IntArray) -> float:
+    return float(values @ counts[: len(values)]) / max(int(counts[: len(values)].sum()), 1)
+
+
+def _bins(found: Sequence[tuple[float, float, float]], day: Any) -> list[Bin]:
+    whole = all(a % 1 == 0 and b % 1 == 0 for a, b, _ in found)
+    write = day or number
+    return [Bin(a, b, share, f"{_span(a, b, whole, write)}: {percent(share)} of rows") for a, b, share in found]
+
+
+def _span(a: float, b: float, whole: bool, write: Any) -> str:
+    if whole and b - a == 1:
+        return str(write(a))
+    return f"{write(a)} to {write(b - 1 if whole else b)}"
+
+
+def quasi(facts: Facts) -> list[Markup]:
+    """One part per quasi-identifier: what a reader of the release can still see of it."""
+    parts: list[Markup] = []
+    for name in facts.policy.having("quasi"):
+        about = facts.manifest["quasi"][name]
+        loss = facts.manifest["loss"]["by_attribute"].get(name, 0.0)
+        cells = facts.quasi.get_column(name)
+        parts.append(tag("h3", name, " ", tag("span", about["kind"], class_="kind")))
+        spread = spread_of(cells, about)
+        parts.append(_number_cells(name, spread, about, loss) if spread else _category_cells(name, cells, loss))
+    return parts
+
+
+def _number_cells(name: str, spread: Spread, about: Any, loss: float) -> Markup:
+    dates = about["kind"] == "date"
+    bins = spread.bins()
+    unit = " days" if dates else ""
+    wide = f"{number(spread.median_width)}{unit}"
+    note = f"{percent(spread.exact)} of rows have one exact value, half have a range of at most {wide}"
+    every = spread.rows.sum() + spread.unknown
+    note += f"; {percent(spread.unknown / every)} tell nothing" if spread.unknown else ""
+    marks = [(t, day_text(t)) for t in ticks(bins[0][0], bins[-1][1], 6)] if dates else None
+    return histogram(
+        f"{name} as released",
+        _bins(bins, day_text if dates else None),
+        x_label=f"{name}; a row with a range counts in every column its range covers, in proportion",
+        note=f"{note}. Loss {loss:.3f}.",
+        x_ticks=marks,
+        headers=("value", "share of rows"),
+    )
+
+
+def _category_cells(name: str, cells: Any, loss: float) -> Markup:
+    found = counted_cells(cells)
+    rows = [("anything (*)" if cell == "*" else cell, count, count) for cell, count in found]
+    caption = f"{name} as released: {number(len(found))} different cells. Loss {loss:.3f}."
+    return _category_bars(caption, rows, same=True)

@@ -1,0 +1,305 @@
+"""The sections of a release report, in the order a reader asks for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from polyveil.arrays import IntArray
+from polyveil.measure import METRICS, measure_risk
+from polyveil.models import JOINT_MODELS, MODELS, Model
+from polyveil.reports import distributions
+from polyveil.reports.bars import Bar, bars, meter
+from polyveil.reports.charts import Bin, histogram
+from polyveil.reports.facts import Facts
+from polyveil.reports.markup import Markup, number, percent, table, tag
+from polyveil.reports.page import Section
+
+FORM_WORDS = {
+    "generalized": "one table in which the quasi-identifiers are made coarser until rows look alike",
+    "anatomized": "two tables, one with quasi-identifiers and one with sensitive values, linked by groups of rows",
+    "sliced": "a table of quasi-identifiers and one table per slice of sensitive columns, each linked by groups",
+}
+
+
+def lead(facts: Facts) -> Markup:
+    """The release in three sentences, and its key figures."""
+    manifest = facts.manifest
+    rows = manifest["rows"] - manifest["suppressed"]
+    least = manifest["class_size"]["min"]
+    alike = (
+        f"The sensitive values of every person are hidden among those of at least {number(least)} rows."
+        if facts.exact_quasi
+        else f"Every row has the same quasi-identifiers as at least {number(least - 1)} others."
+    )
+    text = (
+        f"{number(rows)} rows about people, published as {FORM_WORDS[facts.form]}. {alike} "
+        "This page tells what was promised, what was reached, what it cost and what it does not cover. It is made "
+        "from the published files alone."
+    )
+    loss = manifest["loss"]
+    cards = [
+        ("rows released", number(rows), f"of {number(manifest['rows'])}, {number(manifest['suppressed'])} left out"),
+        (
+            "groups" if facts.exact_quasi else "classes",
+            number(manifest["classes"]),
+            f"{manifest['class_size']['mean']:.1f} rows on average",
+        ),
+        ("smallest", f"{number(least)} rows", f"greatest {number(manifest['class_size']['max'])}"),
+        ("detail lost", percent(loss["normalized_loss"]), "of the quasi-identifiers' range, on average"),
+    ]
+    shown = [
+        tag("div", tag("dt", name), tag("dd", tag("span", value, class_="big"), tag("span", note, class_="note")))
+        for name, value, note in cards
+    ]
+    return Markup(tag("p", text, class_="lead") + tag("dl", *shown, class_="cards"))
+
+
+def promises(facts: Facts) -> Section:
+    """What was asked, what was reached, and against whom it helps."""
+    known = MODELS | JOINT_MODELS
+    claims = facts.manifest["claims"]
+    method = facts.manifest["method"]
+    made = tag("p", f"Made with the method {method['name']}.", class_="soft")
+    if not claims:
+        nothing = tag("p", "The policy asked for no guarantee. Nothing is promised about this release.")
+        return Section("promises", "What was asked and what was reached", (nothing, made))
+    rows = [
+        (
+            claim["statement"],
+            f"{_sign(known.get(claim['model']))} {number(claim['threshold'])}".strip(),
+            _reached(claim),
+            meter(_used(claim, known.get(claim["model"]))),
+        )
+        for claim in claims
+    ]
+    meanings = {
+        claim["model"]: (
+            known[claim["model"]].title if claim["model"] in known else claim["model"],
+            claim["helps_against"],
+            claim["leaves_open"],
+        )
+        for claim in claims
+    }
+    parts = (
+        tag(
+            "p",
+            "Every promise holds in every class that a reader of the files can form. The bar shows how much of the "
+            "limit the worst class uses.",
+        ),
+        table(("promise", "asked", "worst class", "limit used"), rows, caption="Promises", numbers=[1, 2]),
+        table(("guarantee", "helps against", "leaves open"), meanings.values(), caption="Against whom"),
+        made,
+    )
+    return Section("promises", "What was asked and what was reached", parts)
+
+
+def _sign(model: type[Model] | None) -> str:
+    return {"at least": "≥", "at most": "≤", "below": "<"}[model.direction] if model else ""
+
+
+def _reached(claim: Mapping[str, Any]) -> str:
+    return "–" if claim["measured"] is None else number(round(claim["measured"], 6))
+
+
+def _used(claim: Mapping[str, Any], model: type[Model] | None) -> float:
+    """The share of the limit that the worst class uses; 1 is right at the limit."""
+    value, limit = claim["measured"], claim["threshold"]
+    if value is None or model is None:
+        return 1.0
+    if model.direction == "at least":
+        return float(limit / value) if value else 1.0
+    return float(value / limit) if limit else 1.0
+
+
+def loss(facts: Facts) -> Section:
+    """Loss by attribute, then every measure with its direction."""
+    found = facts.manifest["loss"]
+    ordered = sorted(found["by_attribute"].items(), key=lambda item: -item[1])
+    rows = [Bar(name, (value,), (f"{value:.3f}",)) for name, value in ordered]
+    measures = [
+        (
+            METRICS[name].title if name in METRICS else name.replace("_", " "),
+            number(round(value, 6)) if isinstance(value, float) else number(value),
+            f"{METRICS[name].better} is better" if name in METRICS else "lower is better",
+            METRICS[name].description if name in METRICS else "",
+        )
+        for name, value in found.items()
+        if isinstance(value, int | float)
+    ]
+    parts = [
+        tag("p", "0 means a column is published as it was, 1 that nothing of it is left."),
+        bars("Loss of each quasi-identifier, greatest first", ["loss"], rows, first="column"),
+        tag(
+            "details",
+            tag("summary", "All measures of loss"),
+            table(("measure", "value", "direction", "what it is"), measures, caption="Measures of loss", numbers=[1]),
+        ),
+    ]
+    return Section("loss", "What it cost", tuple(parts))
+
+
+def classes(facts: Facts) -> Section:
+    """How many rows look alike, and how likely a row is found."""
+    sizes = facts.statistics.sizes
+    word = "group" if facts.exact_quasi else "class"
+    risk = measure_risk(sizes)
+    what = "Sensitive values are hidden in groups" if facts.exact_quasi else "Rows that look alike form a class"
+    k = facts.policy.privacy.k
+    chart = histogram(
+        f"Rows by the size of their {word}",
+        size_bins(sizes, word),
+        x_label=f"rows in the {word}",
+        x_ticks=size_ticks(sizes),
+        note=f"{what}; the larger, the better one is hidden." + (f" At least {k} were asked for." if k else ""),
+        headers=(f"rows in the {word}", "share of rows"),
+    )
+    rows = [
+        (
+            "one person looked for",
+            "knows that a person is in the table, and the person's quasi-identifiers",
+            percent(risk.prosecutor.highest),
+            percent(risk.prosecutor.average),
+        ),
+        (
+            "anybody, with a register",
+            "wants to name anyone; has a register that lists exactly the people of this table",
+            percent(risk.journalist.highest),
+            percent(risk.journalist.average),
+        ),
+    ]
+    found = table(
+        ("attack", "the adversary", "at most", "on average"),
+        rows,
+        caption="Chance of naming the right row"
+        if not facts.exact_quasi
+        else "Chance of picking the right sensitive values of a group",
+        numbers=[2, 3],
+    )
+    return Section("classes", "How many look alike", (chart, found))
+
+
+def size_bins(sizes: IntArray, word: str) -> list[Bin]:
+    """Rows by class size: one column per size while they are few, else columns that widen by a constant factor."""
+    edges = _size_edges(sizes)
+    rows, _ = np.histogram(sizes, bins=edges, weights=sizes)
+    counts, _ = np.histogram(sizes, bins=edges)
+    total = max(int(sizes.sum()), 1)
+    plural = "groups" if word == "group" else "classes"
+    return [
+        Bin(
+            float(i),
+            float(i + 1),
+            float(share) / total,
+            f"{_sizes(a, b)} rows: {number(int(count))} {plural if count != 1 else word}, "
+            f"{percent(share / total)} of rows",
+        )
+        for i, (a, b, share, count) in enumerate(zip(edges[:-1], edges[1:], rows, counts, strict=True))
+    ]
+
+
+def size_ticks(sizes: IntArray) -> list[tuple[float, str]]:
+    """A text under every column, or under every second or third where they are many."""
+    edges = _size_edges(sizes)
+    step = max(1, -(-(len(edges) - 1) // 14))
+    return [(i + 0.5, _sizes(edges[i], edges[i + 1])) for i in range(0, len(edges) - 1, step)]
+
+
+def _size_edges(sizes: IntArray) -> IntArray:
+    least, most = (int(sizes.min()), int(sizes.max())) if len(sizes) else (1, 1)
+    if most - least < 24:
+        return np.arange(least, most + 2)
+    edges = [least]
+    while edges[-1] <= most:
+        edges.append(max(edges[-1] + 1, round(edges[-1] * 1.3)))
+    return np.array(edges)
+
+
+def _sizes(a: int, b: int) -> str:
+    return number(int(a)) if b - a == 1 else f"{number(int(a))}–{number(int(b) - 1)}"
+
+
+def guesses(facts: Facts) -> Section:
+    """The simplest adversary: bets on the commonest value of the class. Seen from the release alone."""
+    rows = []
+    for name in facts.declared:
+        block = facts.statistics.block(name)
+        top, total = block.greatest(block.count), max(int(block.sizes.sum()), 1)
+        released = facts.released(name)
+        certain = int(block.sizes[block.distinct == 1].sum())
+        rows.append(
+            (
+                name,
+                percent(int(released.max(initial=0)) / total),
+                percent(float(top.sum()) / total),
+                percent(float((top / block.sizes).max(initial=0.0))),
+                percent(certain / total) if certain else "nobody",
+            )
+        )
+    headers = (
+        "sensitive column",
+        "right without the release",
+        "right with it, on average",
+        "surest guess",
+        "certain about",
+    )
+    parts = (
+        tag(
+            "p",
+            "An adversary who finds a person's class and bets on its commonest value. Without the release the same "
+            "adversary bets on the commonest value of all.",
+        ),
+        table(headers, rows, caption="Guessing a sensitive value", numbers=[1, 2, 3, 4]),
+    )
+    return Section("guesses", "What can still be guessed", parts)
+
+
+def sensitive(facts: Facts) -> Section:
+    return Section("sensitive", "The sensitive columns", tuple(distributions.sensitive(facts)))
+
+
+def quasi(facts: Facts) -> Section:
+    note = (
+        "The quasi-identifiers are published as they were."
+        if facts.exact_quasi
+        else "What a reader of the release can still see. How the input looked is not published, so it is not shown."
+    )
+    return Section("quasi", "The quasi-identifiers as released", (tag("p", note), *distributions.quasi(facts)))
+
+
+def limits(facts: Facts) -> Section:
+    """What no guarantee here covers, in plain words."""
+    open_ends = list(dict.fromkeys(claim["leaves_open"] for claim in facts.manifest["claims"]))
+    insensitive = facts.policy.having("insensitive")
+    words = [
+        *(f"{text[0].upper()}{text[1:]}." for text in open_ends if text),
+        "A second release of the same people may be laid beside this one; what both together tell is not bounded here.",
+        "One row is taken to be one person. Someone with several rows is hidden less well.",
+        "What the whole table tells about everybody, such as how common an illness is, is published on purpose.",
+    ]
+    if facts.manifest["suppressed"]:
+        words.append("Rows that were left out still count in the published totals of the input's sensitive values.")
+    if insensitive:
+        words.append(f"Columns called insensitive are published as they are: {', '.join(insensitive)}.")
+    return Section(
+        "limits", "What this does not cover", (tag("ul", *(tag("li", text) for text in words), class_="plain"),)
+    )
+
+
+def check(facts: Facts) -> Section:
+    """How a reader checks all of it."""
+    frames = [(name, number(frame.height), ", ".join(frame.columns)) for name, frame in facts.tables.items()]
+    parts = (
+        tag(
+            "p",
+            "Do not believe this page: ",
+            tag("code", "polyveil verify"),
+            " reads the published files and checks every guarantee and every figure of the manifest again. ",
+            tag("code", "polyveil report"),
+            " makes this page again.",
+        ),
+        table(("table", "rows", "columns"), frames, caption="Published tables", numbers=[1]),
+    )
+    return Section("check", "Checking it yourself", parts)

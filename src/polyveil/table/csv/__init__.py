@@ -1,0 +1,1 @@
+"""Text tables: bytes, dialect, a fast reader and a careful one."""

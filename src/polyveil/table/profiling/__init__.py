@@ -1,0 +1,1 @@
+"""Profiles of columns: what they hold, and the role that suggests."""

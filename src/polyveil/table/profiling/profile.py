@@ -1,0 +1,220 @@
+"""A first look at a table: what each column is, who it might point to, and what a policy could say about it.
+
+Suggestions, not decisions: names are read as words (`profile_words`), values as evidence. Where nothing is known a
+column is suggested as a quasi-identifier, because a wrong guess there costs detail, and the other way round a person.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import polars as pl
+
+from polyveil.errors import InputError
+from polyveil.frames import listed
+from polyveil.policy.schema import ColumnType, Role
+from polyveil.table.profiling.types import Kind, kind_of, lengths
+from polyveil.table.profiling.words import (
+    POSTCODE,
+    SAMPLING,
+    Meaning,
+    is_number_of_a_person,
+    is_numbered,
+    meaning_of,
+)
+from polyveil.table.source import Table
+
+# From this share of rows with a value of their own on, a code or text is an identifier in all but name.
+NEARLY_ALL = 0.9
+MANY = 0.05
+_LONG_TEXT = 40
+
+
+@dataclass(frozen=True)
+class MissingHint:
+    """A cell text that usually means "missing", and how often it stands there; to be declared, not assumed."""
+
+    marker: str
+    rows: int
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    """One column: what it holds and what is suggested for it. `low` and `high` stay out of its printed form."""
+
+    name: str
+    dtype: str
+    type: ColumnType
+    missing: int
+    distinct: int
+    unique_share: float  # share of rows whose value no other row has
+    role: Role
+    reason: str
+    hierarchy: Mapping[str, Any] | None  # in the notation of the policy file
+    date_format: str | None
+    missing_hints: tuple[MissingHint, ...]
+    low: float | dt.date | None = field(repr=False)
+    high: float | dt.date | None = field(repr=False)
+
+
+def profile(table: Table) -> tuple[ColumnProfile, ...]:
+    """Profile every column of a table."""
+    return tuple(_profile_column(table, name) for name in table.columns)
+
+
+def singled_out(table: Table, columns: Sequence[str]) -> int:
+    """How many rows no other row equals on these columns. A missing value is a value like any other."""
+    unknown = [repr(column) for column in columns if column not in table.columns]
+    if unknown:
+        raise InputError(f"{table.name} has no column {listed(unknown)}.")
+    if not columns:
+        return int(table.height == 1)
+    sizes = table.frame.lazy().select(list(columns)).group_by(list(columns)).agg(pl.len().alias("rows"))
+    return int(sizes.select((pl.col("rows") == 1).sum()).collect().item())
+
+
+@dataclass(frozen=True)
+class _Evidence:
+    """What the values of one column show."""
+
+    name: str
+    rows: int
+    values: pl.Series
+    counts: pl.Series
+    kind: Kind
+
+    @property
+    def present(self) -> int:
+        return int(self.counts.sum())
+
+    @property
+    def unique_share(self) -> float:
+        return int((self.counts == 1).sum()) / self.rows
+
+    @property
+    def distinct_share(self) -> float:
+        return self.values.len() / max(self.present, 1)
+
+
+def _profile_column(table: Table, name: str) -> ColumnProfile:
+    cells = table.frame[name]
+    counted = cells.alias("value").value_counts(name="rows").filter(pl.col("value").is_not_null())
+    values, counts = counted["value"], counted["rows"]
+    if isinstance(values.dtype, pl.Categorical | pl.Enum):
+        values = values.cast(pl.String)
+    kind = kind_of(name, values, table.decimal)
+    evidence = _Evidence(name, table.height, values, counts, kind)
+    meaning = meaning_of(name)
+    role, reason = _role(evidence, meaning)
+    return ColumnProfile(
+        name=name,
+        dtype=str(cells.dtype),
+        type=kind.type,
+        missing=cells.null_count(),
+        distinct=values.len(),
+        unique_share=evidence.unique_share,
+        role=role,
+        reason=reason,
+        hierarchy=_hierarchy(evidence, role, meaning),
+        date_format=kind.date_format,
+        missing_hints=_hints(values, counts, kind),
+        low=kind.low,
+        high=kind.high,
+    )
+
+
+def _role(evidence: _Evidence, meaning: Meaning | None) -> tuple[Role, str]:
+    """A role and the one reason for it; evidence that speaks louder than the name comes first."""
+    if evidence.values.len() <= 1:
+        return "insensitive", "All rows hold the same value, or none."
+    if is_number_of_a_person(evidence.name) and evidence.distinct_share > MANY:
+        return "identifier", "The name speaks of a number given to a person."
+    if meaning is not None and meaning.role == "identifier":
+        return "identifier", f"The name speaks of {meaning.subject}."
+    if points_to_rows := _points_to_rows(evidence, meaning):
+        return "identifier", points_to_rows
+    if meaning is not None:
+        return meaning.role, f"The name speaks of {meaning.subject}."
+    if evidence.kind.type == "date":
+        return "quasi", "Dates of events are often known to others."
+    return "quasi", "Nothing shows that others cannot know it: decide whether it is sensitive or harmless."
+
+
+def _points_to_rows(evidence: _Evidence, meaning: Meaning | None) -> str | None:
+    """Why the values point to single rows, if they do so beyond what generalization could mend."""
+    own = f"{evidence.unique_share:.0%} of the rows have a value of their own"
+    if meaning is SAMPLING and evidence.unique_share > MANY:
+        return f"{own}, and the column says nothing about people: drop it."
+    if evidence.kind.type == "categorical" and meaning is None:
+        text = evidence.values.cast(pl.String).str.len_chars()
+        if evidence.unique_share >= NEARLY_ALL:
+            return f"{own}: it works like a name."
+        if float(text.cast(pl.Float64).mean() or 0.0) > _LONG_TEXT and evidence.distinct_share > 0.5:  # type: ignore[arg-type]
+            return "It holds free text, which may name people."
+    if (
+        evidence.kind.whole
+        and evidence.distinct_share >= NEARLY_ALL
+        and (meaning is None or is_numbered(evidence.name))
+    ):
+        return f"{own}: it is a running number or a code."
+    return None
+
+
+def _hierarchy(evidence: _Evidence, role: Role, meaning: Meaning | None) -> Mapping[str, Any] | None:
+    """A rule that fits the values; None where they need a hierarchy of their own, or none."""
+    kind = evidence.kind
+    if role in {"identifier", "insensitive"}:
+        return None
+    if kind.order is not None:
+        return {"order": list(kind.order)}
+    if kind.type == "date":
+        return {"date": _date_parts(kind)}
+    if kind.type == "numeric" and role == "quasi" and evidence.values.len() > 20:
+        return _intervals(kind)
+    if kind.type == "categorical" and _is_code(evidence, meaning):
+        return {"mask": lengths(evidence.values)[-1]}
+    return None
+
+
+def _is_code(evidence: _Evidence, meaning: Meaning | None) -> bool:
+    """Postal codes and their like: short codes of figures where those near each other begin alike."""
+    if evidence.values.len() <= 20:
+        return False
+    present = evidence.values.cast(pl.String)
+    sizes = lengths(present)
+    if sizes[0] < 2 or sizes[-1] > 12 or not present.str.contains(r"\d").all():
+        return False
+    if meaning is POSTCODE:
+        return True
+    return sizes[0] == sizes[-1] >= 4 and bool(present.str.contains(r"^\d+$").all())
+
+
+def _intervals(kind: Kind) -> Mapping[str, Any] | None:
+    if not isinstance(kind.low, float) or not isinstance(kind.high, float) or kind.high <= kind.low:
+        return None
+    return {"intervals": {"width": nice_width((kind.high - kind.low) / 20, whole=kind.whole), "levels": 3}}
+
+
+def nice_width(width: float, *, whole: bool) -> float:
+    """The next width of the form 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(width))
+    nice = next(step * power for step in (1, 2, 5, 10) if step * power >= width * (1 - 1e-9))
+    nice = max(nice, 1.0) if whole else nice
+    return int(nice) if nice >= 1 else float(f"{nice:.12g}")
+
+
+def _date_parts(kind: Kind) -> list[str]:
+    years = kind.high.year - kind.low.year if isinstance(kind.low, dt.date) and isinstance(kind.high, dt.date) else 0
+    return ["month", "year", "decade"] if years >= 20 else ["month", "year"]
+
+
+def _hints(values: pl.Series, counts: pl.Series, kind: Kind) -> tuple[MissingHint, ...]:
+    hints = []
+    for marker in kind.missing_markers:
+        is_marker = values == (float(marker) if values.dtype.is_numeric() else marker)
+        hints.append(MissingHint(marker, int(counts.filter(is_marker).sum())))
+    return tuple(hints)

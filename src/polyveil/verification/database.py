@@ -1,0 +1,118 @@
+"""A release in a database, read for verification: its manifest, its tables, and that nothing stands beside them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from polyveil.errors import InputError
+from polyveil.table.databases import Session, opened, place_of, read_wanted
+from polyveil.verification.files import check_manifest
+from polyveil.verification.findings import Finding, fails, holds
+from polyveil.verification.fingerprint import fingerprint
+
+MANIFEST = "manifest"
+DOCUMENT = "document"
+
+
+@dataclass(frozen=True, eq=False)
+class StoredRelease:
+    """A release as an open session sees it: what is committed, or what is about to be."""
+
+    session: Session
+    schema: str
+
+    @property
+    def title(self) -> str:
+        """For messages."""
+        return str(self.session.place)
+
+
+Content = tuple[dict[str, Any], dict[str, pl.DataFrame], list[Finding]]
+
+
+def read_stored(release: StoredRelease | str) -> Content:
+    """Manifest, tables and findings about them, of an open release or of the one a URL names."""
+    if isinstance(release, StoredRelease):
+        return _read(release)
+    place = place_of(release)
+    if place.schema is None:
+        raise InputError(f"{place} names a database, not a release. Add the schema of the release: ?schema=NAME")
+    with opened(place) as session:
+        return _read(StoredRelease(session, place.schema))
+
+
+def _read(release: StoredRelease) -> Content:
+    manifest = stored_manifest(release)
+    tables, findings = _tables(release, manifest)
+    findings = _extra(release, manifest) + findings
+    count = len(manifest["tables"])
+    return manifest, tables, findings or [holds("tables", f"every table is there and unchanged ({count})")]
+
+
+def stored_manifest(release: StoredRelease) -> dict[str, Any]:
+    """The manifest as data; InputError where the schema holds no release at all."""
+    manifest = check_manifest(stored_document(release), release.title)
+    for about in manifest["tables"].values():
+        if not isinstance(about, Mapping) or not {"rows", "columns", "sha256"} <= set(about):
+            raise _damaged(release)
+    return manifest
+
+
+def stored_document(release: StoredRelease) -> dict[str, Any]:
+    """The manifest as far as it says which tables belong to the release."""
+    session, schema = release.session, release.schema
+    if MANIFEST not in session.relations(schema):
+        raise InputError(
+            f"{release.title} has no table {MANIFEST} in the schema {schema!r}, so it is not a release. "
+            "Check the schema; use `polyveil check` for a plain table"
+        )
+    frame = read_wanted(session, session.stored(schema, MANIFEST))
+    try:
+        document = json.loads(str(frame.get_column(DOCUMENT).item()))
+    except (pl.exceptions.PolarsError, ValueError, RecursionError):
+        raise _damaged(release) from None
+    if not isinstance(document, dict) or not isinstance(document.get("tables"), Mapping):
+        raise _damaged(release)
+    return document
+
+
+def _damaged(release: StoredRelease) -> InputError:
+    return InputError(
+        f"the manifest of {release.title} cannot be read. The release is damaged; get it again from its source"
+    )
+
+
+def _extra(release: StoredRelease, manifest: Mapping[str, Any]) -> list[Finding]:
+    present = set(release.session.relations(release.schema)) - {MANIFEST}
+    missing = [
+        fails("missing table", f"{name} is listed in the manifest but is not there")
+        for name in sorted(set(manifest["tables"]) - present)
+    ]
+    return missing + [
+        fails("extra table", f"{name} is not listed in the manifest; a release holds nothing unaccounted for")
+        for name in sorted(present - set(manifest["tables"]))
+    ]
+
+
+def _tables(release: StoredRelease, manifest: Mapping[str, Any]) -> tuple[dict[str, pl.DataFrame], list[Finding]]:
+    session, schema = release.session, release.schema
+    present = session.relations(schema)
+    tables: dict[str, pl.DataFrame] = {}
+    findings: list[Finding] = []
+    for name, about in manifest["tables"].items():
+        if name not in present:
+            continue
+        frame = read_wanted(session, session.stored(schema, name))
+        if frame.height != about["rows"]:
+            findings.append(fails("rows", f"{name} has {frame.height} rows, the manifest says {about['rows']}"))
+        if frame.columns != about["columns"]:
+            findings.append(fails("columns", f"{name} does not have the columns the manifest lists"))
+        elif fingerprint(frame) != about["sha256"]:
+            findings.append(fails("changed table", f"{name} is not the table that was released: its sha256 differs"))
+        tables[name] = frame
+    return tables, findings

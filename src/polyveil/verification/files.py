@@ -1,0 +1,137 @@
+"""The files of a bundle: present, unchanged, nothing beside them."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from polyveil.errors import InputError
+from polyveil.frames import is_scalar
+from polyveil.policy import Policy
+from polyveil.verification.findings import Finding, fails, holds
+from polyveil.verification.shape import check_shape
+
+MANIFEST = "manifest.json"
+FORMAT = "polyveil-release"
+READABLE = {".parquet", ".csv"}
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """The manifest as data; raises InputError where the folder is not a release at all."""
+    if not folder.is_dir():
+        raise InputError(f"{folder} is not a folder. Name the folder that holds a release and its {MANIFEST}")
+    file = folder / MANIFEST
+    if not file.is_file():
+        raise InputError(f"{folder} has no {MANIFEST}, so it is not a release. Use `polyveil check` for a plain table")
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        raise InputError(
+            f"{file} cannot be read as JSON. The release is damaged; get it again from its source"
+        ) from None
+    return check_manifest(manifest, str(file))
+
+
+def check_manifest(manifest: Any, title: str) -> dict[str, Any]:
+    """The manifest, if it is one and of a version this program knows."""
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or manifest.get("format_version") != 1:
+        raise InputError(f"{title} is not a manifest this version understands. Update polyveil, or check its source")
+    check_shape(manifest, title)
+    return manifest
+
+
+def check_form(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    """The tables are of the form that was asked for."""
+    if policy.release.form == manifest["form"]:
+        return []
+    return [fails("form", "the manifest's form is not the one its policy asks for")]
+
+
+def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
+    """Missing, extra, swapped and changed files, each with its own finding."""
+    listed: Mapping[str, Any] = manifest.get("files", {})
+    present = _entries(folder) - {MANIFEST}
+    findings = [
+        fails("missing file", f"{name} is listed in the manifest but is not there")
+        for name in sorted(set(listed) - present)
+    ]
+    findings += [
+        fails("extra file", f"{name} is not listed in the manifest; a release holds nothing unaccounted for")
+        for name in sorted(present - set(listed))
+    ]
+    owner = {about["sha256"]: name for name, about in listed.items()}
+    for name in sorted(set(listed) & present):
+        with (folder / name).open("rb") as stream:
+            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        if digest == listed[name]["sha256"]:
+            if listed[name].get("bytes") != (folder / name).stat().st_size:
+                findings.append(fails("figure", f"{name} does not have the number of bytes the manifest says"))
+            continue
+        if owner.get(digest, name) != name:
+            findings.append(fails("swapped file", f"{name} has the content of {owner[digest]}"))
+        else:
+            findings.append(fails("changed file", f"{name} is not the file that was released: its sha256 differs"))
+    return findings or [holds("files", f"all {len(listed)} files are present and unchanged")]
+
+
+def _entries(folder: Path) -> set[str]:
+    """All files, in subfolders as well, and subfolders without files."""
+    inside = [entry for entry in folder.rglob("*") if not entry.is_dir() or not any(entry.iterdir())]
+    return {entry.relative_to(folder).as_posix() for entry in inside}
+
+
+def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl.DataFrame], list[Finding]]:
+    """The tables by name (file name without its ending); what cannot be read is a finding.
+
+    A table may be a folder of parts, as Spark writes it: they are its rows, one part after the other.
+    """
+    parts: dict[str, list[pl.DataFrame]] = {}
+    findings = []
+    for name, about in manifest.get("files", {}).items():
+        file = folder / name
+        if file.suffix not in READABLE or not file.is_file():
+            continue
+        try:
+            frame = _read_table(file)
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException, OSError, ValueError):
+            findings.append(fails("unreadable file", f"{name} cannot be read as {file.suffix[1:]}"))
+            continue
+        if not all(is_scalar(kind) for kind in frame.dtypes):
+            findings.append(fails("columns", f"{name} has columns of a type no release has"))
+            continue
+        findings.extend(_shape_findings(name, frame, about))
+        parts.setdefault(name.split("/")[0] if "/" in name else file.stem, []).append(frame)
+    tables = {}
+    for table, frames in parts.items():
+        if any(frame.schema != frames[0].schema for frame in frames):
+            findings.append(fails("columns", f"the parts of {table} do not have the same columns"))
+        else:
+            tables[table] = pl.concat(frames)
+    return tables, findings
+
+
+def _read_table(file: Path) -> pl.DataFrame:
+    if file.suffix == ".csv":
+        return pl.read_csv(file, infer_schema=False)
+    # A damaged file can abort polars' Parquet reader and the process with it; pyarrow's raises.
+    with pq.ParquetFile(file) as reader:
+        table = reader.read()
+    table.validate(full=True)
+    # Columns and names alone: what else a file says of them is not validated, and polars believes it.
+    return pl.DataFrame(pa.Table.from_arrays(table.columns, names=table.column_names))
+
+
+def _shape_findings(name: str, frame: pl.DataFrame, about: Mapping[str, Any]) -> list[Finding]:
+    findings = []
+    if frame.height != about.get("rows"):
+        findings.append(fails("rows", f"{name} has {frame.height} rows, the manifest says {about.get('rows')}"))
+    if frame.columns != about.get("columns"):
+        findings.append(fails("columns", f"{name} does not have the columns the manifest lists"))
+    return findings

@@ -1,0 +1,103 @@
+"""Verifying a generalized release: one table, classes of equal quasi-identifier cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polyveil.arrays import IntArray
+from polyveil.models import Attribute, ClassStatistics, JointAttribute, from_classes, models_for
+from polyveil.policy import Policy
+from polyveil.verification.attributes import Declared, codes_of_cells, declared_attributes
+from polyveil.verification.claims import check_claims, check_figures, judge_against_released, judge_promises
+from polyveil.verification.classes import class_of_row
+from polyveil.verification.findings import Finding, Verification, fails, holds
+from polyveil.verification.joint import with_joint
+from polyveil.verification.loss import check_loss, class_sizes
+
+
+def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> Verification:
+    """All checks that need the table's content."""
+    if "table" not in tables:
+        return Verification((fails("table", "the release has no readable table"),))
+    frame = tables["table"]
+    missing = [name for name in policy.columns if name not in frame.columns]
+    unknown = [name for name in frame.columns if name not in policy.columns]
+    if missing or unknown:
+        return Verification((fails("columns", "the table does not have exactly the columns its policy publishes"),))
+    declared = declared_attributes(manifest, policy)
+    findings = check_rows(manifest, policy, frame.height)
+    codes, value_findings = sensitive_codes(frame, declared)
+    findings += value_findings
+    if value_findings:
+        return Verification(tuple(findings))
+    codes, attributes = with_joint(policy, codes, {name: known.attribute for name, known in declared.items()})
+    statistics = from_classes(class_of_row(frame, policy.having("quasi")), codes, attributes)
+    models = models_for(policy, attributes)
+    promises, verdicts = judge_promises(models, statistics)
+    findings += check_distribution(manifest, statistics)
+    findings += promises
+    if manifest["suppressed"]:
+        findings += judge_against_released(models, statistics)
+    findings += check_claims(manifest, models, statistics)
+    findings += check_figures(manifest, statistics)
+    findings += check_loss(manifest, policy, frame, class_sizes(statistics.sizes))
+    return Verification(tuple(findings), tuple(verdicts))
+
+
+def check_rows(manifest: Mapping[str, Any], policy: Policy, released: int) -> list[Finding]:
+    """Input rows = released + suppressed, and no more were suppressed than the policy allows."""
+    rows, suppressed = manifest["rows"], manifest["suppressed"]
+    findings = []
+    if released + suppressed != rows:
+        findings.append(
+            fails("rows", f"{released} rows released and {suppressed} suppressed do not make {rows} input rows")
+        )
+    allowed = int(policy.privacy.suppression_limit * rows + 1e-9)
+    if suppressed > allowed:
+        findings.append(fails("suppression", f"{suppressed} rows are suppressed, the policy allows {allowed}"))
+    return findings or [holds("rows", f"{released} released and {suppressed} suppressed make {rows} input rows")]
+
+
+def sensitive_codes(frame: pl.DataFrame, declared: Mapping[str, Declared]) -> tuple[dict[str, IntArray], list[Finding]]:
+    """Codes of the sensitive cells, by this verifier's own coding."""
+    codes: dict[str, IntArray] = {}
+    findings = []
+    for name, known in declared.items():
+        found = codes_of_cells(known, frame.get_column(name))
+        if found is None:
+            findings.append(
+                fails(f"values of {name}", f"{name} has values that the input's distribution does not have")
+            )
+        else:
+            codes[name] = found
+    return codes, findings
+
+
+def check_distribution(manifest: Mapping[str, Any], statistics: ClassStatistics) -> list[Finding]:
+    """The released values are among the input's, and all of them where nothing was suppressed."""
+    released = {}
+    for name, about in statistics.attributes.items():
+        if not isinstance(about, JointAttribute):  # a joint reference is the released rows themselves
+            released[name] = np.zeros(about.size, dtype=np.int64)
+            np.add.at(released[name], statistics.histograms[name].code, statistics.histograms[name].count)
+    return compare_distribution(manifest, statistics.attributes, released)
+
+
+def compare_distribution(
+    manifest: Mapping[str, Any], attributes: Mapping[str, Attribute], counts: Mapping[str, IntArray]
+) -> list[Finding]:
+    """The counts of the released values against the input's."""
+    findings = []
+    for name, released in counts.items():
+        about = attributes[name]
+        if int(about.whole.sum()) != manifest["rows"]:
+            findings.append(fails(f"distribution of {name}", "the manifest's counts do not add up to the input rows"))
+        elif (released > about.whole).any() or (not manifest["suppressed"] and (released != about.whole).any()):
+            findings.append(
+                fails(f"distribution of {name}", "released values do not come from the input's distribution")
+            )
+    return findings or [holds("distributions", "released sensitive values agree with the input's distributions")]

@@ -1,0 +1,100 @@
+"""Take home: the bundle, the policy, the report, and the command line that makes the run again."""
+
+from __future__ import annotations
+
+import shlex
+
+from nicegui import ui
+
+from polyveil.web.pages.layout import next_step, table_page
+from polyveil.web.pages.page_context import Work, Workbench
+from polyveil.web.pages.parts import card, notice, row, stack, text
+from polyveil.web.pages.runs import figures_of
+from polyveil.web.store import StoredRun
+
+
+def add(bench: Workbench) -> None:
+    """Register the view."""
+
+    @ui.page("/take-home/{table_id}")
+    def take_home(table_id: str, run: str | None = None) -> None:
+        async def build(work: Work) -> None:
+            _build(work, run)
+
+        table_page(bench, "take-home", table_id, build)
+
+
+def command_line(run: StoredRun) -> str:
+    """The commands that make this run again, with the policy file that is downloaded here."""
+    seed = "" if run.seed is None else f" --seed {run.seed}"
+    data = shlex.quote(run.table_name)
+    return f"polyveil anonymize {data} --policy policy.yaml --out release{seed}\npolyveil verify release"
+
+
+def _build(work: Work, wanted: str | None) -> None:
+    done = [run for run in work.bench.store.runs(table=work.stored.id) if run.state == "done"]
+    text("Take it home", "h1", "pv-h1")
+    if not done:
+        notice("There is no finished run yet.", "info", remedy="Start one in the step Run.")
+        next_step("take-home", work.stored.id)
+        return
+    run = next((each for each in done if each.id == wanted), done[0])
+    names = {each.id: f"{each.title}: {figures_of(each)}" for each in done}
+    select = ui.select(
+        names,
+        value=run.id,
+        label="Run",
+        on_change=lambda event: ui.navigate.to(f"/take-home/{work.stored.id}?run={event.value}"),
+    )
+    select.props("outlined dense").style("max-width: 760px; width: 100%")
+    with ui.element("div").classes("pv-columns pv-two"):
+        with stack():
+            _files(run)
+            _again(run)
+        with card("Policy"):
+            text(
+                "Everything that was declared; open it again in Columns, or use it on the command line.",
+                classes="pv-hint",
+            )
+            text(run.policy, "pre", "pv-code pv-yaml").props('tabindex=0 aria-label="Policy file"')
+    next_step("take-home", work.stored.id)
+
+
+def _files(run: StoredRun) -> None:
+    with card("Files", "The bundle was verified from its files before it appeared here."):
+        _file(
+            "Release bundle",
+            "what you publish: tables, manifest, report",
+            f"/api/runs/{run.id}/bundle",
+            "release.zip",
+            main=True,
+        )
+        _file("Policy", "to run it again, here or elsewhere", f"/api/runs/{run.id}/policy", "policy.yaml")
+        if (run.bundle / "report.html").is_file():
+            _file(
+                "Report", "what it promises, reached, cost and leaves open", f"/api/runs/{run.id}/report", "report.html"
+            )
+        text("The class of each row never leaves this machine: it is not part of the bundle.", classes="pv-hint")
+
+
+def _file(title: str, hint: str, address: str, name: str, *, main: bool = False) -> None:
+    with ui.element("div").classes("pv-item"):
+        with stack("pv-grow pv-tight"):
+            text(title, "h3", "pv-h3")
+            text(hint, classes="pv-hint")
+        link = text(name, "a", "pv-button" if main else "pv-button pv-second")
+        link.props(f'href="{address}" download="{name}" aria-label="Download {name}"')
+
+
+def _again(run: StoredRun) -> None:
+    command = command_line(run)
+    with card("The same on the command line"):
+        text(command, "pre", "pv-code").props('tabindex=0 aria-label="Command line"')
+        with row():
+            ui.button("Copy", icon="content_copy", on_click=lambda: ui.clipboard.write(command)).props(
+                "outline no-caps dense"
+            )
+        text(
+            "Rows are released in a new random order each time; classes and losses are the same with the same seed.",
+            classes="pv-hint",
+        )

@@ -1,0 +1,171 @@
+"""The runs of a table on the page: their progress with the loss falling, cancelling, why one failed, side by side."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from nicegui import ui
+
+from polyveil.reports.markup import Markup, tag
+from polyveil.web.pages.page_context import Work
+from polyveil.web.pages.parts import card, notice, row, stack, text, trusted
+from polyveil.web.pages.runs import comparison, figures_of
+from polyveil.web.store import FINISHED, StoredRun
+
+STAGES = ("read", "encode", "partition", "refine", "release", "measure", "write", "verify", "views")
+NAMES = {"views": "draw the views", "partition": "find classes", "waiting": "waiting"}
+TONES = {"done": "pv-ok", "failed": "pv-stop", "crashed": "pv-stop", "cancelled": "pv-care", "interrupted": "pv-care"}
+_LOSS = re.compile(r"loss[^\d]*(\d+(?:\.\d+)?)")
+
+
+class _Card:
+    """A run on the page."""
+
+    def __init__(self, box: ui.element) -> None:
+        self.box = box
+        self.body: ui.element
+        self.state = ""
+        self.stamp = ""
+
+
+class Runs:
+    """All runs of the table, followed through the files they write."""
+
+    def __init__(self, work: Work) -> None:
+        self.work = work
+        self.empty = text("No runs yet. They appear here, with their progress and what they lose.", classes="pv-hint")
+        self.box = stack()
+        self.table: ui.element
+        self.cards: dict[str, _Card] = {}
+        self.compared = ""
+
+    def poll(self) -> None:
+        """Look at the runs' files; draw what changed."""
+        runs = self.work.bench.store.runs(table=self.work.stored.id)
+        known = {run.id for run in runs}
+        for gone in [run_id for run_id in self.cards if run_id not in known]:
+            self.cards.pop(gone).box.delete()
+        for run in reversed(runs):
+            self._follow(run)
+        self.empty.set_visibility(not runs)
+        done = [run for run in runs if run.state == "done"]
+        stamp = ",".join(run.id for run in done)
+        if stamp != self.compared:
+            self.compared = stamp
+            self.table.clear()
+            if len(done) > 1:
+                with self.table, card("Side by side"):
+                    trusted(comparison(done))
+
+    def _follow(self, run: StoredRun) -> None:
+        if run.id not in self.cards:
+            with self.box:
+                self.cards[run.id] = _Card(card(classes="pv-run").mark(f"run-{run.id}"))
+            self.cards[run.id].box.move(self.box, 0)
+        shown = self.cards[run.id]
+        if shown.state != run.state:
+            shown.state = run.state
+            shown.box.clear()
+            with shown.box:
+                self._draw(run, shown)
+        progress = run.progress
+        stamp = f"{progress.get('stage')} {progress.get('done')} {progress.get('note')}"
+        if run.state not in FINISHED and shown.stamp != stamp:
+            # The buttons stay where they are while the figures move.
+            shown.stamp = stamp
+            shown.body.clear()
+            with shown.body:
+                _working(run, progress)
+
+    def _draw(self, run: StoredRun, shown: _Card) -> None:
+        shown.stamp = ""
+        with row("pv-between pv-nowrap"):
+            text(run.title, "h2", "pv-h3")
+            text(run.state, "span", f"pv-tag {TONES.get(run.state, '')}").props("role=status")
+        shown.body = stack("pv-mid")
+        with shown.body:
+            if run.state == "done":
+                text(figures_of(run), classes="pv-hint")
+            elif run.state in FINISHED:
+                _why(run)
+        with row():
+            if run.state == "done":
+                _link("Explore", f"/explore/{self.work.stored.id}?run={run.id}")
+                _link("Take home", f"/take-home/{self.work.stored.id}?run={run.id}")
+            if run.state in FINISHED:
+                self._delete_button(run)
+            else:
+                self._cancel_button(run)
+
+    def _cancel_button(self, run: StoredRun) -> None:
+        async def cancel() -> None:
+            await self.work.bench.jobs.cancel(run.id)
+            self.poll()
+
+        button = ui.button("Cancel", icon="stop", on_click=cancel).props("outline dense no-caps")
+        button.style("padding: 4px 12px").props["aria-label"] = f"Cancel the run {run.title}"
+
+    def _delete_button(self, run: StoredRun) -> None:
+        def delete() -> None:
+            self.work.bench.store.delete_run(run.id)
+            self.poll()
+
+        button = ui.button("Delete", on_click=delete).props("flat dense no-caps color=secondary")
+        button.props["aria-label"] = f"Delete the run {run.title}"
+
+
+def _working(run: StoredRun, progress: Mapping[str, Any]) -> None:
+    stage = str(progress.get("stage", "waiting"))
+    at = STAGES.index(stage) if stage in STAGES else 0
+    done = (at + float(progress.get("done", 0.0))) / len(STAGES) if run.state == "running" else 0.0
+    with ui.element("div").classes("pv-progress").props("role=progressbar aria-valuemin=0 aria-valuemax=100") as bar:
+        bar.props(f'aria-valuenow={100 * done:.0f} aria-label="Progress of the run"')
+        ui.element("div").style(f"width: {100 * done:.1f}%")
+    note = str(progress.get("note", ""))
+    text(f"{NAMES.get(stage, stage)}{': ' + note if note else ''}", classes="pv-hint")
+    falling = [(at, float(found[1])) for at, words in progress.get("history", []) if (found := _LOSS.search(words))]
+    if len(falling) > 1:
+        trusted(falling_line(falling))
+
+
+def _link(label: str, address: str) -> None:
+    text(label, "a", "pv-link").props["href"] = address
+
+
+def _why(run: StoredRun) -> None:
+    """Why there is no release, at the run it concerns."""
+    error = run.outcome.get("error", {})
+    if run.state == "crashed":
+        notice("The process of this run ended without a word, most likely for want of memory.", title="It crashed")
+    elif run.state == "interrupted":
+        notice("The workbench was stopped while it ran. Start it again.", "caution")
+    elif error.get("kind") == "Unsatisfiable":
+        nearest = error.get("nearest")
+        notice(
+            f"{error['constraint']}.",
+            title="This policy cannot be reached",
+            remedy=f"Nearest reachable: {nearest}." if nearest else "",
+        )
+    elif error.get("faults"):
+        for fault in error["faults"]:
+            notice(f"{fault['rule']}.", title=fault["place"], remedy=fault["remedy"])
+    elif error:
+        notice(error.get("message", ""), title="It failed")
+
+
+def falling_line(points: list[tuple[float, float]]) -> Markup:
+    """The loss so far, over time."""
+    start, end = points[0][0], max(points[-1][0], points[0][0] + 1e-9)
+    most = max(loss for _, loss in points)
+    least = min(loss for _, loss in points)
+    span = max(most - least, 1e-9)
+    path = " ".join(
+        f"{100 * (at - start) / (end - start):.2f},{3 + 34 * (1 - (loss - least) / span):.2f}" for at, loss in points
+    )
+    line = tag("polyline", points=path, fill="none", stroke="currentColor", stroke_width="2",
+               vector_effect="non-scaling-stroke")  # fmt: skip
+    drawn = tag("svg", line, viewBox="0 0 100 40", preserveAspectRatio="none", class_="pv-spark", role="img",
+                aria_label=f"Loss so far, from {most:.3g} down to {least:.3g}")  # fmt: skip
+    return tag("div", drawn, tag("p", f"loss {most:.3g} → {points[-1][1]:.3g}", class_="pv-hint"))

@@ -1,0 +1,157 @@
+"""The starter policy loads as it is, fits its table, and gives its reasons."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from policy.policy_strategies import orders, texts
+from polyveil.advice import starter_policy
+from polyveil.demo import EXAMPLES
+from polyveil.policy import Order, from_text
+from polyveil.table.bind import bind
+from polyveil.table.profiling.profile import ColumnProfile, MissingHint, profile
+from polyveil.table.source import read
+
+
+def column(name: str = "c", **changes: Any) -> ColumnProfile:
+    values: dict[str, Any] = {
+        "name": name,
+        "dtype": "String",
+        "type": "categorical",
+        "missing": 0,
+        "distinct": 5,
+        "unique_share": 0.0,
+        "role": "quasi",
+        "reason": "It says so.",
+        "hierarchy": None,
+        "date_format": None,
+        "missing_hints": (),
+        "low": None,
+        "high": None,
+    }
+    return ColumnProfile(**{**values, **changes})
+
+
+HAND_MADE = (
+    column("name", role="identifier", reason="The name speaks of a person's name."),
+    column("age", type="numeric", hierarchy={"intervals": {"width": 5, "levels": 3}}, reason="The name speaks of age."),
+    column("zip", hierarchy={"mask": 5}, reason="The name speaks of a postal code."),
+    column("town", missing_hints=(MissingHint("?", 1200), MissingHint("-9", 3)), reason="The name speaks of a place."),
+    column("street", distinct=5000),
+    column("seen", type="date", date_format="%d.%m.%Y", hierarchy={"date": ["month", "year"]}),
+    column("pain", type="ordinal", role="sensitive", hierarchy={"order": ["no", "some", "much"]}),
+    column("ward", role="insensitive"),
+)
+EXPECTED = """\
+# A starter policy for patients.csv: suggestions from the names and values of the columns, not decisions.
+# Check every role: identifier is dropped, quasi generalized, sensitive protected, insensitive published as it is.
+version: 1
+columns:
+  name:   {role: identifier}  # The name speaks of a person's name.
+  age:    {role: quasi, type: numeric, hierarchy: {intervals: {width: 5, levels: 3}}}  # The name speaks of age.
+  zip:    {role: quasi, type: categorical, hierarchy: {mask: 5}}  # The name speaks of a postal code.
+  # The name speaks of a place. Read as missing: "?" in 1,200 rows. Missing in disguise? -9 in 3 rows.
+  town:   {role: quasi, type: categorical, recode: set, missing: ["?"]}
+  street: {role: quasi, type: categorical}  # It says so.
+  seen:   {role: quasi, type: date, hierarchy: {date: [month, year]}, date_format: "%d.%m.%Y"}  # It says so.
+  pain:   {role: sensitive, type: ordinal, hierarchy: {order: ["no", some, much]}}  # It says so.
+  ward:   {role: insensitive}  # It says so.
+# k: every row looks like at least 4 others.
+# t: in no class is a sensitive column farther than 0.2 from how it is spread in the whole table.
+privacy: {k: 5, t: 0.2}
+method: {name: sift}
+"""
+
+
+def test_a_starter_policy_by_hand() -> None:
+    assert starter_policy(HAND_MADE, source="patients.csv") == EXPECTED
+    assert from_text(EXPECTED).privacy.t == 0.2
+
+
+def test_without_sensitive_columns_only_k_is_asked_for() -> None:
+    policy = from_text(starter_policy([column("a")], k=3))
+    assert (policy.privacy.k, policy.privacy.t) == (3, None)
+
+
+def test_where_nothing_is_suggested_something_becomes_quasi() -> None:
+    """A policy without anything to protect does not load."""
+    policy = from_text(starter_policy([column("a", role="identifier"), column("b", role="insensitive")]))
+    assert policy.having("quasi") == ("b",)
+    names = [column("a", role="identifier", unique_share=1.0), column("b", role="identifier", unique_share=0.95)]
+    assert from_text(starter_policy(names)).having("quasi") == ("b",)
+
+
+def test_the_order_of_a_column_makes_it_ordinal() -> None:
+    policy = from_text(starter_policy([column("a", type="categorical", hierarchy={"order": ["x", "y"]})]))
+    assert policy.columns["a"].type == "ordinal"
+    assert policy.columns["a"].hierarchy == Order(order=["x", "y"])
+
+
+hints = st.lists(
+    st.builds(MissingHint, st.sampled_from(["?", "NA", "-", "*", "999", "-9", "nan", "null"]), st.integers(1, 10**7)),
+    max_size=3,
+    unique_by=lambda hint: hint.marker,
+).map(tuple)
+rules = st.one_of(
+    st.none(),
+    orders,
+    st.integers(1, 12).map(lambda mask: {"mask": mask}),
+    st.sampled_from([{"date": ["month", "year"]}, {"intervals": {"width": 0.5, "levels": 3}}]),
+)
+FITTING = {"mask": "categorical", "date": "date", "intervals": "numeric", "order": "ordinal"}
+
+
+@st.composite
+def profiles(draw: st.DrawFn) -> list[ColumnProfile]:
+    found = []
+    for name in draw(st.lists(texts, min_size=1, max_size=6, unique=True)):
+        role = draw(st.sampled_from(["identifier", "quasi", "sensitive", "insensitive"]))
+        rule = draw(rules) if role in ("quasi", "sensitive") else None
+        kind = FITTING[next(iter(rule))] if rule else draw(st.sampled_from(["numeric", "categorical", "date"]))
+        found.append(
+            column(
+                name,
+                role=role,
+                type=kind,
+                hierarchy=rule,
+                missing_hints=draw(hints),
+                reason=draw(st.text(max_size=20)),
+                distinct=draw(st.integers(0, 200)),
+                date_format=draw(st.sampled_from([None, "%Y-%m-%d", "%d %B %Y"])) if kind == "date" else None,
+            )
+        )
+    return found
+
+
+@settings(max_examples=100)
+@given(profiles(), st.text(max_size=10))
+def test_every_starter_policy_loads(found: list[ColumnProfile], source: str) -> None:
+    policy = from_text(starter_policy(found, source=source))
+    assert list(policy.columns) == [about.name for about in found]
+
+
+@pytest.mark.parametrize("example", sorted(EXAMPLES))
+def test_the_starter_policy_of_a_demo_table_fits_it(example: str) -> None:
+    table = read(EXAMPLES[example].generate(2000, 1))
+    policy = from_text(starter_policy(profile(table)))
+    bound = bind(policy, table)
+    assert len(bound.quasi) >= 3
+    assert len(bound.sensitive) >= 1
+
+
+@pytest.mark.parametrize("file", ["adult.csv.gz", "ilpd.csv.gz", "hcv.csv.gz", "credit_default_tw.parquet"])
+def test_the_starter_policy_of_a_real_table_fits_it(shared_data: Path, file: str) -> None:
+    table = read(shared_data / file)
+    policy = from_text(starter_policy(profile(table), source=file))
+    assert bind(policy, table).rows == table.frame.height
+
+
+def test_a_table_of_one_constant_column_gets_a_policy_too() -> None:
+    table = read(pl.DataFrame({"x": ["a", "a"]}))
+    assert from_text(starter_policy(profile(table))).having("quasi") == ("x",)
