@@ -18,7 +18,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "polyveil"
 
 LAYERS = (
-    ("version", "errors", "progress", "arrays"),
+    ("version", "errors", "progress", "arrays", "cells"),
     ("frames",),
     ("policy",),
     ("table",),

@@ -2,28 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import datetime as dt
-import io
-import re
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numpy as np
 import polars as pl
 
 from polyveil.arrays import BoolArray, FloatArray, IntArray
+from polyveil.cells import ANYTHING, place_of, read_range, read_set
 from polyveil.errors import InputError
 from polyveil.table.coded import QuasiColumn
 from polyveil.table.domain import OrderedDomain, TreeDomain
-
-ANYTHING = "*"
-_NUMBER = r"-?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf)"
-_RANGE = {
-    "numeric": re.compile(rf"\[({_NUMBER})-({_NUMBER})\]", re.IGNORECASE),
-    "date": re.compile(r"\[(\d{4,}-\d\d-\d\d)/(\d{4,}-\d\d-\d\d)\]"),
-    "ordinal": re.compile(r"\[(.+?)\.\.(.+)\]"),
-}
 
 
 def misfits(column: QuasiColumn, cells: pl.Series) -> tuple[FloatArray, IntArray]:
@@ -69,35 +58,24 @@ def _range(domain: OrderedDomain, text: str | None) -> BoolArray:
         return np.asarray(codes == domain.null_code)
     if text == ANYTHING:
         return np.ones(domain.size, dtype=bool)
-    place: Callable[[str], float] = _place_of(domain)
-    found = _RANGE[domain.kind].fullmatch(text)
-    low, high = (place(found[1]), place(found[2])) if found else (place(text), place(text))
+    place = _place_of(domain)
+    low, high = map(place, read_range(domain.kind, text))
     inside = (domain.positions >= low) & (domain.positions <= high)
     return np.append(inside, [False] * domain.has_null)
 
 
 def _place_of(domain: OrderedDomain) -> Callable[[str], float]:
-    if domain.kind == "numeric":
-        return float
-    if domain.kind == "date":
-        return lambda text: float((dt.date.fromisoformat(text) - dt.date(1970, 1, 1)).days)
+    if domain.kind != "ordinal":
+        return partial(place_of, domain.kind)
     rank = {label: float(position) for label, position in zip(domain.labels, domain.positions, strict=True)}
-    return lambda text: rank[text]
+    return rank.__getitem__
 
 
 def _node_or_set(domain: TreeDomain, text: str | None) -> BoolArray:
     tree = domain.hierarchy
     codes = np.arange(domain.size)
-    if domain.as_set and text is not None and text not in tree.leaves:
-        if not (text.startswith("{") and text.endswith("}")):
-            raise KeyError(text)
-        return np.isin(codes, _members(domain, text[1:-1]))
+    if domain.as_set:
+        known = {label: code for code, label in enumerate(tree.leaves)}
+        return np.isin(codes, [known[value] for value in read_set(text)])
     node = tree.labels.index(text)
     return np.asarray((codes >= tree.start[node]) & (codes < tree.stop[node]))
-
-
-def _members(domain: TreeDomain, inside: str) -> list[int]:
-    """The codes of a set's values; `*` among them stands for missing."""
-    known: dict[Any, int] = {label: code for code, label in enumerate(domain.hierarchy.leaves)}
-    values = next(csv.reader(io.StringIO(inside), skipinitialspace=True))
-    return [domain.null_code if value == ANYTHING and value not in known else known[value] for value in values]

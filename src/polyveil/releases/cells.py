@@ -1,4 +1,4 @@
-"""How generalized values are written in a release: one text per class and quasi-identifier."""
+"""The released cells of each class and quasi-identifier, in the grammar of `polyveil.cells`."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray, TextArray
+from polyveil.cells import ANYTHING, write_range, write_set
 from polyveil.table.coded import QuasiColumn
 from polyveil.table.domain import OrderedDomain, TreeDomain
 
-ANYTHING = "*"
-
 
 def range_cells(domain: OrderedDomain, low: IntArray, high: IntArray) -> TextArray:
-    """`20`, `[20-29]`; dates `[2026-01-01/2026-01-31]`; ordered categories `[low..high]`; mixed with missing `*`."""
+    """The range of each class; values mixed with missing are anything, and missing alone stays missing."""
+    single = [write_range(domain.kind, label, label) for label in domain.labels]
     labels = np.array([*domain.labels, None], dtype=object)
-    join = {"numeric": "-", "date": "/", "ordinal": ".."}[domain.kind]
-    cells = labels[low].copy()
-    wide = low != high
-    cells[wide] = [f"[{a}{join}{b}]" for a, b in zip(labels[low[wide]], labels[high[wide]], strict=True)]
-    if domain.has_null:
-        cells[wide & (high == domain.null_code)] = ANYTHING
+    cells = np.array([*single, None], dtype=object)[low]
+    wide = (low != high) & (high != domain.null_code)
+    ends = zip(labels[low[wide]], labels[high[wide]], strict=True)
+    cells[wide] = [write_range(domain.kind, a, b) for a, b in ends]
+    cells[(low != high) & ~wide] = ANYTHING
     return cells
 
 
@@ -31,28 +30,16 @@ def node_cells(domain: TreeDomain, low: IntArray, high: IntArray) -> TextArray:
 
 
 def set_cells(domain: TreeDomain, codes: IntArray, class_of_row: IntArray, classes: int) -> TextArray:
-    """`{Austria, Spain}`; a single value stands alone; missing among values is written `{Spain, *}`."""
+    """The set of values of each class."""
     kept = class_of_row >= 0
     pairs = np.unique(class_of_row[kept].astype(np.int64) * domain.size + codes[kept])
     owner, code = pairs // domain.size, pairs % domain.size
     begin = np.searchsorted(owner, np.arange(classes + 1))
-    labels = [None if label is None else _quoted(label) for label in domain.hierarchy.leaves]
-    plain = domain.hierarchy.leaves
+    leaves = domain.hierarchy.leaves
     cells = np.empty(classes, dtype=object)
     for c in range(classes):
-        members = code[begin[c] : begin[c + 1]]
-        if len(members) == 1:
-            cells[c] = plain[members[0]]
-        else:
-            cells[c] = "{" + ", ".join(labels[m] or ANYTHING for m in members) + "}"
+        cells[c] = write_set([leaves[member] for member in code[begin[c] : begin[c + 1]]])
     return cells
-
-
-def _quoted(label: str) -> str:
-    """Labels that hold the set's own punctuation are put in double quotes."""
-    if label and not any(mark in label for mark in '{},"') and label == label.strip():
-        return label
-    return '"' + label.replace('"', '""') + '"'
 
 
 def number_cells(column: QuasiColumn, numbers: str, class_of_row: IntArray, low: IntArray, high: IntArray) -> TextArray:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
+from polyveil.cells import day_at
 from polyveil.models import Model
 from polyveil.reports.axes import ticks
 from polyveil.reports.bars import Bar, bars
 from polyveil.reports.charts import Bin, histogram
 from polyveil.reports.facts import Facts
 from polyveil.reports.markup import Markup, number, percent, tag
-from polyveil.reports.released_cells import Spread, counted_cells, day_text, spread_of
+from polyveil.reports.released_cells import Spread, counted_cells, spread_of
 
 SHOWN = 12
 """Categories shown by name; the others are one bar, and stand in the release."""
@@ -154,10 +155,10 @@ def _number_cells(name: str, spread: Spread, about: Any, loss: float) -> Markup:
     note = f"{percent(spread.exact)} of rows have one exact value, half have a range of at most {wide}"
     every = spread.rows.sum() + spread.unknown
     note += f"; {percent(spread.unknown / every)} tell nothing" if spread.unknown else ""
-    marks = [(t, day_text(t)) for t in ticks(bins[0][0], bins[-1][1], 6)] if dates else None
+    marks = [(t, day_at(t)) for t in ticks(bins[0][0], bins[-1][1], 6)] if dates else None
     return histogram(
         f"{name} as released",
-        _bins(bins, day_text if dates else None),
+        _bins(bins, day_at if dates else None),
         x_label=f"{name}; a row with a range counts in every column its range covers, in proportion",
         note=f"{note}. Loss {loss:.3f}.",
         x_ticks=marks,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
-import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -13,12 +11,7 @@ import numpy as np
 import polars as pl
 
 from polyveil.arrays import FloatArray
-
-_RANGE = {
-    "numeric": re.compile(r"\[(-?[\d.]+(?:e[-+]?\d+)?)-(-?[\d.]+(?:e[-+]?\d+)?)\]", re.IGNORECASE),
-    "date": re.compile(r"\[(\d{4,}-\d\d-\d\d)/(\d{4,}-\d\d-\d\d)\]"),
-}
-EPOCH = dt.date(1970, 1, 1).toordinal()
+from polyveil.cells import ANYTHING, place_of, read_range
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,28 +68,18 @@ def _whole_step(span: float, most: int) -> float:
 
 def spread_of(cells: pl.Series, about: Mapping[str, Any]) -> Spread | None:
     """The column as ranges of numbers, or None where it is not one of numbers or dates."""
-    if about["kind"] not in _RANGE:
+    if about["kind"] not in ("numeric", "date"):
         return None
-    read: Callable[[str], float] = float if about["kind"] == "numeric" else _day
     low, high, rows, unknown = [], [], [], 0
     for cell, count in cells.cast(pl.String).value_counts().sort(pl.all()).iter_rows():
-        if cell is None or cell == "*":
+        if cell is None or cell == ANYTHING:
             unknown += count
             continue
-        found = _RANGE[about["kind"]].fullmatch(cell)
-        low.append(read(found[1] if found else cell))
-        high.append(read(found[2] if found else cell))
+        least, most = read_range(about["kind"], cell)
+        low.append(place_of(about["kind"], least))
+        high.append(place_of(about["kind"], most))
         rows.append(float(count))
     return Spread(np.array(low), np.array(high), np.array(rows), unknown) if rows else None
-
-
-def _day(text: str) -> float:
-    return float(dt.date.fromisoformat(text[:10]).toordinal() - EPOCH)
-
-
-def day_text(value: float) -> str:
-    """A date for an axis."""
-    return dt.date.fromordinal(int(value) + EPOCH).isoformat()
 
 
 def counted_cells(cells: pl.Series) -> list[tuple[str, int]]:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import datetime as dt
-import io
 import math
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray
+from polyveil.cells import ANYTHING, place_of, read_range, read_set
 from polyveil.policy import Policy
 from polyveil.policy.hierarchy import Hierarchy
 from polyveil.policy.rules import Order, Tree
@@ -22,12 +20,6 @@ from polyveil.policy.schema import Column
 from polyveil.verification.claims import compare_parts
 from polyveil.verification.findings import Finding, fails, holds, not_checked
 
-_NUMBER = r"-?(?:\d+\.?\d*(?:e[-+]?\d+)?|inf)"
-_RANGE = {
-    "numeric": re.compile(rf"\[({_NUMBER})-({_NUMBER})\]", re.IGNORECASE),
-    "date": re.compile(r"\[(\d{4,}-\d\d-\d\d)/(\d{4,}-\d\d-\d\d)\]"),
-    "ordinal": re.compile(r"\[(.+?)\.\.(.+)\]"),
-}
 Costs = tuple[float, float, float]
 """What a cell, or the cells of a column together, lost: information (eq. (1) of wang2018), height in the hierarchy
 (precision), and weighted height (distortion, eq. (2) of han2013)."""
@@ -153,27 +145,24 @@ def _cell_costs(about: Mapping[str, Any], column: Column) -> CellCosts | None:
 def _cell_width(about: Mapping[str, Any], column: Column) -> Callable[[str], float]:
     kind = about["kind"]
     if kind == "set":
-        return lambda cell: (_set_size(cell) - 1) / max(about["values"] - 1, 1)
+        return lambda cell: (len(read_set(cell)) - 1) / max(about["values"] - 1, 1)
     if kind == "ordinal":
         rank = (
             {label: i for i, label in enumerate(column.hierarchy.order)} if isinstance(column.hierarchy, Order) else {}
         )
         return lambda cell: _range_loss(cell, kind, lambda label: float(rank[label]), max(len(rank) - 1, 1))
-    place: Callable[[str], float] = (
-        float if kind == "numeric" else (lambda day: float(dt.date.fromisoformat(day).toordinal()))
-    )
+    place = partial(place_of, kind)
     span = place(about["high"]) - place(about["low"])
     return lambda cell: _range_loss(cell, kind, place, span)
 
 
 def _range_loss(cell: str, kind: str, place: Callable[[str], float], span: float) -> float:
-    if cell == "*":
+    if cell == ANYTHING:
         return 1.0
-    found = _RANGE[kind].fullmatch(cell)
-    if not found:
-        place(cell)
-        return 0.0
-    return (place(found[2]) - place(found[1])) / span if span > 0 else 0.0
+    low, high = map(place, read_range(kind, cell))
+    if low > high:
+        raise ValueError("a range ends before it begins")
+    return (high - low) / span if high > low and span > 0 else 0.0
 
 
 def _node_costs(column: Column, about: Mapping[str, Any]) -> CellCosts | None:
@@ -196,9 +185,3 @@ def _costs_of_node(tree: Hierarchy, node: int) -> Costs:
         height / max(depth, 1),
         math.fsum(steps[depth - height :]) / math.fsum(steps) if steps else 0.0,
     )
-
-
-def _set_size(cell: str) -> int:
-    if not (cell.startswith("{") and cell.endswith("}")):
-        return 1
-    return len(next(csv.reader(io.StringIO(cell[1:-1]), skipinitialspace=True)))

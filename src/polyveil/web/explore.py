@@ -15,11 +15,12 @@ import numpy as np
 import polars as pl
 
 from polyveil.arrays import FloatArray, IntArray
+from polyveil.cells import day_at
 from polyveil.partition import Partition
 from polyveil.policy import Policy
 from polyveil.releases.generalized import published, quasi_columns
 from polyveil.reports.facts import Facts, gather
-from polyveil.reports.released_cells import Spread, counted_cells, day_text, spread_of
+from polyveil.reports.released_cells import Spread, counted_cells, spread_of
 from polyveil.table.bind import Bound, bind
 from polyveil.table.domain import OrderedDomain
 from polyveil.table.encode import encode
@@ -218,7 +219,7 @@ def _quasi(facts: Facts, name: str, original: Any) -> dict[str, Any]:
         )
         before, after = whole.bins(BINS), spread.bins(BINS)
         if len(before) == len(after):
-            write = day_text if about["kind"] == "date" else _short
+            write = day_at if about["kind"] == "date" else _short
             labels = [f"{write(a)} to {write(b)}" for a, b, _ in after]
             return {**_paired(labels, [s for *_, s in before], [s for *_, s in after]), "loss": loss}
     rows = [("anything (*)" if cell == "*" else cell, 0, count) for cell, count in counted_cells(cells)]
