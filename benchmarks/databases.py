@@ -154,7 +154,7 @@ def peak(url: str, reader: str) -> float:
     """Largest memory in MB that reading the table takes in a fresh process, above what it had before."""
     root = Path(__file__).parent.parent
     command = [sys.executable, "-c", MEMORY, url, reader]
-    return float(subprocess.run(command, cwd=root, capture_output=True, text=True, check=True).stdout)
+    return float(subprocess.run(command, cwd=root, capture_output=True, text=True, check=True, timeout=3600).stdout)
 
 
 def started_server(stack: ExitStack) -> str:

@@ -16,6 +16,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -27,6 +28,7 @@ CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-dev-shm-usage"]
 JUMPS = (0.1, 0.9, 0.37, 0.5, 0.77, 0.02, 0.63, 0.99, 0.25, 0.41)
 WAIT = 120_000
+LIMIT = 3600.0  # seconds the workbench may run
 JUMP = """async share => {
   const view = [...document.querySelectorAll('.ag-body-viewport')].at(-1), begin = performance.now();
   view.scrollTop = Math.round((view.scrollHeight - view.clientHeight) * share);
@@ -80,6 +82,8 @@ def serving(folder: str) -> Iterator[str]:
     """The workbench as a person starts it; gives the address it prints."""
     command = [sys.executable, "-m", "polyveil", "serve", "--no-open", "--port", "0", "--folder", folder]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    clock = threading.Timer(LIMIT, process.kill)
+    clock.start()
     assert process.stdout
     try:
         for line in process.stdout:
@@ -88,8 +92,12 @@ def serving(folder: str) -> Iterator[str]:
                 return
         raise SystemExit("the workbench did not start")
     finally:
+        clock.cancel()
         process.terminate()
-        process.wait(30)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 def example(request: APIRequestContext, home: str, rows: int) -> str:

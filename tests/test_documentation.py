@@ -18,6 +18,7 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+import children
 from polyveil.demo import write_example
 from polyveil.methods import METHODS, make_method
 from polyveil.policy import Policy
@@ -54,7 +55,7 @@ def test_the_snippets_of_a_page_run(page: Path, tmp_path: Path) -> None:
         # `make` sets up a checkout of its own; the continuous integration runs it.
         lines = "\n".join(line for line in code.splitlines() if not line.startswith("make "))
         command = ["bash", "-euo", "pipefail", "-c", lines] if language == "sh" else [sys.executable, "-c", code]
-        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+        done = children.run(command, cwd=tmp_path, env=environment)
         assert done.returncode == 0, f"{code}\n{done.stdout}\n{done.stderr}"
 
 
@@ -133,7 +134,7 @@ def test_what_is_made_by_a_script_is_current(script: str, tmp_path: Path) -> Non
     """Run in a process of its own, as `make docs` does."""
     code = f"import sys; sys.path.insert(0, 'tools/docs'); import {script}; from pathlib import Path; "
     code += f"{script}.FOLDER = Path({str(tmp_path)!r}); {script}.main()"
-    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True)
+    subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, timeout=300)
     made = {file.name: file.read_text(encoding="utf-8") for file in tmp_path.iterdir()}
     assert made
     stale = [name for name in made if (DOCS / script / name).read_text(encoding="utf-8") != made[name]]
@@ -150,7 +151,7 @@ def test_the_site_builds_without_a_warning(tmp_path: Path) -> None:
     shutil.copy(ROOT / "mkdocs.yml", tmp_path)
     shutil.copytree(DOCS, tmp_path / "docs")
     zensical = Path(sys.executable).with_name("zensical")
-    done = subprocess.run([zensical, "build"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run([zensical, "build"], cwd=tmp_path, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
     assert "No issues found" in done.stdout + done.stderr
     built = {page.relative_to(DOCS).with_suffix("") for page in PAGES[1:]}

@@ -12,14 +12,17 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import children
 from conftest import require
 
 TOKEN = "let-me-in"
+MODULE_LIMIT = 1800.0
+"""Seconds a workbench may run: it serves all tests of a module."""
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 ARGUMENTS = [
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
@@ -59,20 +62,19 @@ def running(folder: Path, max_waiting: int = 50) -> Iterator[Server]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    with (folder / "server.log").open("ab") as log:
-        command = [sys.executable, "-c", START, str(folder), str(port), TOKEN, str(max_waiting)]
-        process = subprocess.Popen(command, stdout=log, stderr=log, cwd=folder)
-    server = Server(folder, port, process)
-    try:
-        _wait(server)
-        yield server
-    finally:
-        process.send_signal(signal.SIGINT)
+    command = [sys.executable, "-c", START, str(folder), str(port), TOKEN, str(max_waiting)]
+    with (
+        (folder / "server.log").open("ab") as log,
+        children.started(command, limit=MODULE_LIMIT, stdout=log, stderr=log, cwd=folder) as process,
+    ):
+        server = Server(folder, port, process)
         try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+            _wait(server)
+            yield server
+        finally:
+            process.send_signal(signal.SIGINT)
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(20)
 
 
 def _wait(server: Server) -> None:

@@ -34,6 +34,7 @@ sys.path.insert(0, str(Path(__file__).parents[1]))
 from adult import DATA, HIERARCHY, QUASI, adult  # the benchmarks beside this folder
 from measured_pages import PEERS, README, markdown, put
 
+LIMIT = 7200.0  # seconds for all peers together
 SENSITIVE = ("occupation", "education-num")
 K, T, ONE = 5, 0.2, "occupation"
 NULLS = """sex,zip,disease
@@ -63,7 +64,7 @@ def main() -> None:
             "k": ours(folder, (ONE,), None),
         }
         command = [chosen.peers, str(Path(__file__).with_name("in_peers.py")), str(folder)]
-        theirs = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+        theirs = json.loads(subprocess.run(command, check=True, capture_output=True, text=True, timeout=LIMIT).stdout)
         texts = {
             "checks": checks(folder, theirs),
             "nulls": nulls(folder, theirs),

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +11,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner, Result
 
+import children
 from polyveil.cli import app
 from polyveil.demo import write_example
 from polyveil.pipeline import STAGES
@@ -146,18 +143,12 @@ def test_errors_are_json_where_json_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_a_terminal_shows_progress_on_stderr_and_results_on_stdout(hospital: Path, tmp_path: Path) -> None:
-    leader, follower = pty.openpty()
     command = [sys.executable, "-m", "polyveil", "anonymize", hospital / "hospital.csv"]
     command += ["-p", hospital / "policy.yaml", "-o", tmp_path / "r"]
-    done = subprocess.run([str(c) for c in command], stdout=subprocess.PIPE, stderr=follower, text=True, check=True)
-    os.close(follower)
-    drawn = b""
-    with suppress(OSError):  # a pseudo-terminal whose other end is closed ends with an error
-        while piece := os.read(leader, 65_536):
-            drawn += piece
-    os.close(leader)
+    code, said, drawn = children.run_in_terminal(command)
+    assert code == 0, drawn.decode()
     assert any(stage.encode() in drawn for stage in STAGES)
-    assert "published and verified" in done.stdout
+    assert "published and verified" in said
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import sys
 import time
 from pathlib import Path
 
+import children
 from polyveil.verification import verify
 
 POLICY = "columns:\n  age: {role: quasi}\n  illness: {role: sensitive}\nprivacy: {k: 3}\nmethod: {name: mondrian}\n"
@@ -19,14 +20,12 @@ def test_a_killed_command_never_destroys_the_older_release(tmp_path: Path) -> No
     command = [sys.executable, "-m", "polyveil", "anonymize", str(tmp_path / "t.csv"), "-p", str(tmp_path / "p.yaml")]
     command += ["-o", str(tmp_path / "release"), "--overwrite", "--quiet"]
     start = time.monotonic()
-    subprocess.run(command, check=True, capture_output=True)
+    assert children.run(command).returncode == 0
     took = time.monotonic() - start
     chance = random.Random(3)
     for _ in range(5):
-        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        time.sleep(chance.uniform(0.3, 1.1) * took)
-        process.kill()
-        process.wait()
+        with children.started(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL):
+            time.sleep(chance.uniform(0.3, 1.1) * took)
         assert verify(tmp_path / "release").holds
         assert {entry.name for entry in tmp_path.iterdir() if not entry.name.startswith(".")} == {
             "t.csv",

@@ -56,7 +56,8 @@ class Server:
         if os.geteuid() == 0:
             command = ["runuser", "-u", "postgres", "--", *command]
         # Output goes nowhere: a pipe would be kept open by the server that pg_ctl leaves running.
-        subprocess.run(command, cwd=self.folder, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        nowhere = subprocess.DEVNULL
+        subprocess.run(command, cwd=self.folder, check=True, stdout=nowhere, stderr=nowhere, timeout=120)
 
     @property
     def address(self) -> str:

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import polars as pl
 import pytest
 
+import children
 import polyveil
 from databases.clinic import POLICY, made, patients, polyveil_command
 from databases.servers import PASSWORD, USER, Database, Server
@@ -193,7 +194,8 @@ def test_a_duckdb_file_in_use_elsewhere(duckdb_file: Database) -> None:
     duckdb_file.load("t", pl.DataFrame({"a": [1]}))
     file = duckdb_file.url.removeprefix("duckdb://")
     hold = f"import duckdb; c = duckdb.connect({file!r}); print('open', flush=True); input()"
-    with subprocess.Popen([sys.executable, "-c", hold], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with children.started([sys.executable, "-c", hold], **pipes) as other:
         assert other.stdout is not None
         other.stdout.readline()
         with pytest.raises(InputError, match=r"another program has the file open\. Close it there"):

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+import children
 import polyveil
 from databases.clinic import POLICY, made, patients, polyveil_command
 from databases.servers import Database
@@ -255,7 +256,7 @@ except InputError as error:
 
 def run_harmed(database: Database, harm: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-c", RUN, database.release_url(), harm]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return children.run(command)
 
 
 @pytest.mark.parametrize("older", [False, True])

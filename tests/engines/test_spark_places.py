@@ -7,12 +7,14 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+import children
 import polyveil
 from engines.clinic import clinic
 from engines.spark_script import POLICIES, READING
@@ -27,22 +29,20 @@ Tables = dict[str, pl.DataFrame]
 def elsewhere(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, tuple[Path, subprocess.Popen[str]]]]:
     """Both processes, started at once: most of their time they wait for Java and for workers."""
     require_spark()
-    started = {}
-    for kind in POLICIES:
-        folder = tmp_path_factory.mktemp(kind)
-        clinic().write_parquet(folder / "clinic.parquet")
-        command = [sys.executable, str(SCRIPT), kind, str(folder)]
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        started[kind] = folder, process
-    yield started
-    for _, process in started.values():
-        process.kill()
-        process.communicate()
+    with ExitStack() as stack:
+        found = {}
+        for kind in POLICIES:
+            folder = tmp_path_factory.mktemp(kind)
+            clinic().write_parquet(folder / "clinic.parquet")
+            outputs = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+            command = [sys.executable, SCRIPT, kind, folder]
+            found[kind] = folder, stack.enter_context(children.started(command, limit=540, **outputs))
+        yield found
 
 
 def released(elsewhere: dict[str, tuple[Path, subprocess.Popen[str]]], kind: str) -> tuple[Tables, dict[str, Any]]:
     folder, process = elsewhere[kind]
-    said, complaints = process.communicate(timeout=600)
+    said, complaints = process.communicate()
     assert process.returncode == 0, complaints[-3000:]
     assert verify(folder / "release").holds
     names = [entry.name for entry in (folder / "release").iterdir() if entry.is_dir()]

@@ -12,6 +12,8 @@ from types import ModuleType
 
 import pytest
 
+import children
+
 ROOT = Path(__file__).parents[2]
 EXPERIMENTS, PAGES = ROOT / "experiments", ROOT / "docs" / "experiments"
 PAPERS = ("wang2018", "xiao2020", "roy2014", "bagai2023", "han2013")
@@ -21,7 +23,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 def script(paper: str, *words: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(EXPERIMENTS / f"{paper}.py"), *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, check=False)
+    return children.run(command)
 
 
 def assert_whole(page: Path) -> None:

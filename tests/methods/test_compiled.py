@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import stat
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from polyveil.methods import compiled
+import children
+from polyveil.methods._kernels import compiled
 
 # A kernel of its own in a folder of its own, so that the first run compiles and the second finds the cache.
 KERNEL = """
@@ -30,9 +30,8 @@ print(twice(21), thrice(14))
 
 
 def run(script: Path, **environment: str) -> list[str]:
-    found = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, check=True, env={**os.environ, **environment}
-    )
+    found = children.run([sys.executable, script], env={**os.environ, **environment})
+    assert found.returncode == 0, found.stderr
     return found.stdout.splitlines()
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import children
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.releases import bundle
 from polyveil.releases.bundle import write_bundle
@@ -109,15 +110,13 @@ def test_killing_at_random_moments_leaves_a_whole_bundle_or_none(tmp_path: Path)
     chance = random.Random(7)
     older_seen = False
     for attempt in range(12):
-        process = subprocess.Popen([sys.executable, "-c", LOOP, str(target)], stdout=subprocess.PIPE)
-        assert process.stdout is not None
-        process.stdout.readline()
-        while attempt == 6 and not target.exists():  # half of the kills meet an older bundle, on a slow machine too
-            time.sleep(0.01)
-        time.sleep(chance.uniform(0.0, 0.06))
-        process.kill()
-        process.wait()
-        process.stdout.close()
+        with children.started([sys.executable, "-c", LOOP, target], stdout=subprocess.PIPE) as process:
+            assert process.stdout is not None
+            process.stdout.readline()
+            while attempt == 6 and not target.exists():  # half of the kills meet an older bundle, on a slow machine too
+                assert process.poll() is None
+                time.sleep(0.01)
+            time.sleep(chance.uniform(0.0, 0.06))
         assert not older_seen or target.exists(), "an older bundle was destroyed"
         if target.exists():
             older_seen = True

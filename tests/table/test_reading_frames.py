@@ -104,7 +104,7 @@ def test_pandas_is_not_imported_for_those_who_do_not_use_it():
         "import sys, polars as pl; from polyveil.table.source import read; read(pl.DataFrame({'a': [1]}));"
         "assert not {'pandas', 'charset_normalizer'} & set(sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
 
 
 def test_arrow_tables_and_whatever_streams_arrow():

@@ -19,6 +19,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
+import children
+
 pytest.importorskip("nicegui", reason="the workbench needs the web extra")
 
 import httpx2 as httpx
@@ -60,7 +62,7 @@ def test_the_documented_example_ends_in_a_bundle_that_verifies(server: Server, t
     (code,) = re.findall(r"^```bash\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
     environment = {**os.environ, "URL": server.url, "TOKEN": TOKEN}
     command = ["bash", "-euo", "pipefail", "-c", code]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
+    done = children.run(command, cwd=tmp_path, env=environment)
     assert done.returncode == 0, done.stderr
     zipfile.ZipFile(tmp_path / "release.zip").extractall(tmp_path)
     assert verify(tmp_path / "release").holds
@@ -125,7 +127,7 @@ def test_a_crashed_run_says_so_and_leaves_the_server_up(server: Server, client: 
     policy = (server.folder / "state" / "tables" / table / "policy.yaml").read_text()
     run = client.post("/api/runs", json={"table": table, "policy": policy}).json()["id"]
     for _ in range(600):
-        found = [pid for pid in children(server.process.pid) if run in Path(f"/proc/{pid}/cmdline").read_text()]
+        found = [pid for pid in children_of(server.process.pid) if run in Path(f"/proc/{pid}/cmdline").read_text()]
         if found:
             os.kill(found[0], 9)
             break
@@ -134,7 +136,7 @@ def test_a_crashed_run_says_so_and_leaves_the_server_up(server: Server, client: 
     assert client.get("/api/tables").status_code == 200
 
 
-def children(pid: int) -> list[int]:
+def children_of(pid: int) -> list[int]:
     text = Path(f"/proc/{pid}/task/{pid}/children").read_text()
     return [int(child) for child in text.split()]
 
@@ -175,7 +177,7 @@ def try_out(operation: Any, headers: dict[str, str], real: dict[str, str]) -> No
 
 def test_the_command_prints_an_address_that_opens_the_workbench(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "polyveil", "serve", "--port", "0", "--no-open", "--folder", str(tmp_path / "own")]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with children.started(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
         try:
             assert process.stdout
             address = process.stdout.readline().split()[-1]
