@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Workbench", "add_pages"]
 
-VIEWS = ("data", "columns", "privacy", "run", "explore", "take_home")
+VIEWS = ("data", "columns", "privacy", "run", "explore", "download")
 STATIC = Path(__file__).parent / "static"
 
 
