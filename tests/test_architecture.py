@@ -19,6 +19,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "polyveil"
 
 LAYERS = (
     ("version", "errors", "progress", "arrays", "cells"),
+    ("plugins",),
     ("frames",),
     ("policy",),
     ("table",),

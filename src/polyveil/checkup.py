@@ -14,27 +14,7 @@ from typing import Any
 import numpy as np
 
 from polyveil.errors import Fault, InputError, PolicyError
-from polyveil.models import (
-    AlphaAnonymity,
-    BasicBetaLikeness,
-    ClassStatistics,
-    DeltaDisclosure,
-    DistinctDiversity,
-    EnhancedBetaLikeness,
-    EntropyDiversity,
-    FrequencyDiversity,
-    JointAttribute,
-    KAnonymity,
-    LevelDiversity,
-    Model,
-    PSensitivity,
-    RecursiveDiversity,
-    TCloseness,
-    attributes_of,
-    codes_of,
-    from_classes,
-    models_for,
-)
+from polyveil.models import ClassStatistics, Model, attributes_of, codes_of, from_classes, models_for, probes_for
 from polyveil.policy import Policy
 from polyveil.policy.schema import Column, Privacy, Role
 from polyveil.table.bind import bind
@@ -44,8 +24,6 @@ from polyveil.table.source import Table, read
 from polyveil.verification.classes import class_of_row
 
 _ROLES: tuple[Role, ...] = ("quasi", "sensitive")
-RECURSIVE_L = 2
-"""The l at which recursive (c,l)-diversity is measured where none is asked for."""
 
 
 @dataclass(frozen=True)
@@ -192,25 +170,8 @@ def _models(policy: Policy, statistics: ClassStatistics) -> list[tuple[Model, bo
     """What the policy asks for, then everything else that can be measured."""
     asked = models_for(policy, statistics.attributes)
     seen = {(model.key, model.attribute) for model in asked}
-    every: list[Model] = [KAnonymity(2)]
-    for name, about in statistics.attributes.items():
-        if isinstance(about, JointAttribute):
-            continue  # measured where it is asked for
-        every += [
-            DistinctDiversity(2, name),
-            FrequencyDiversity(2, name),
-            EntropyDiversity(2, name),
-            RecursiveDiversity(2.0, name, RECURSIVE_L),
-            TCloseness(0.2, name),
-            AlphaAnonymity(0.5, name),
-            PSensitivity(2, name),
-            DeltaDisclosure(1.0, name),
-            BasicBetaLikeness(1.0, name),
-            EnhancedBetaLikeness(1.0, name),
-        ]
-        if (about.levels != 1).any():
-            every.append(LevelDiversity({int(level): 1 for level in np.unique(about.levels)}, name))
-    return [(model, True) for model in asked] + [(m, False) for m in every if (m.key, m.attribute) not in seen]
+    others = [model for model in probes_for(statistics.attributes) if (model.key, model.attribute) not in seen]
+    return [(model, True) for model in asked] + [(model, False) for model in others]
 
 
 def _measure(model: Model, statistics: ClassStatistics, asked: bool) -> Measurement:

@@ -19,6 +19,7 @@ import numpy as np
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
 from polyveil.methods import Task, make_method
+from polyveil.methods import partition as partition_rows
 from polyveil.models import (
     ClassStatistics,
     Model,
@@ -90,7 +91,7 @@ def anonymize(
         check_reachable(models, whole_table(coded), policy.privacy.suppression_limit)
     with clock.stage("partition"):
         task = Task(coded, models, attributes, policy.privacy, np.random.default_rng(seed), progress)
-        found = method.partition(task)
+        found = partition_rows(method, task)
     with clock.stage("refine"):
         partition = arrange(bound, coded, refined(task, found, policy.method.refine), task.rng)
         statistics = statistics_of(coded, partition, exact=policy.release.generalize == "none")

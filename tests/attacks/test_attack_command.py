@@ -48,7 +48,7 @@ def test_a_broken_promise_exits_with_1_and_names_the_adversary(place: Path) -> N
     result = run(place, "careless", "--quiet")
     assert result.exit_code == 1
     assert "does NOT keep its promise" in result.output
-    assert "every class has at least 5 rows" in result.output
+    assert "every group has at least 5 rows" in result.output
 
 
 def test_other_promises_can_be_held_against_a_release(place: Path) -> None:

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from model_examples import attribute, grounds
-from polyveil.methods import joint_flow
+from polyveil.methods._kernels import joint_flow
 from polyveil.methods._kernels.judge import compile_in_order, holds_classes, violation_classes
 from polyveil.models import (
     Attribute,

@@ -11,6 +11,7 @@ import numpy as np
 from polyveil.advice.cases import Case, CaseOutcome, policy_of
 from polyveil.advice.workers import run_all
 from polyveil.policy import Policy
+from polyveil.policy.guarantees import guarantee_keys
 from polyveil.progress import SILENT, Progress
 from polyveil.table.source import Table
 
@@ -76,7 +77,7 @@ def curve_over_k(
 
 
 def _without_demands(column: Any) -> Any:
-    return column.model_copy(update={"t": None, "l": None, "alpha": None, "beta": None, "delta": None})
+    return column.model_copy(update=dict.fromkeys(guarantee_keys(type(column))))
 
 
 def _run(

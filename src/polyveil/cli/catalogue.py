@@ -67,7 +67,7 @@ def _show_methods(about: list[dict[str, Any]], *, with_options: bool) -> None:
 def models(as_json: AsJson = False) -> None:
     """List the privacy models: what each demands, which attack it helps against, what it leaves open."""
     with reported_errors(as_json=as_json):
-        from polyveil.models import JOINT_MODELS, MODELS
+        from polyveil.models import MODELS
 
         about = [
             {
@@ -77,7 +77,7 @@ def models(as_json: AsJson = False) -> None:
                 "leaves_open": model.leaves_open,
                 "monotone": model.monotone,
             }
-            for key, model in (MODELS | JOINT_MODELS).items()
+            for key, model in MODELS.items()
         ]
         if as_json:
             print_json({"models": about})

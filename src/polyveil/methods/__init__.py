@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from polyveil.errors import Fault, PolicyError
-from polyveil.methods.base import Method, Options, Task
+from polyveil.methods.base import Form, Method, Options, Task
+from polyveil.methods.by_model import partition
+from polyveil.plugins import PluginError, Registry
 from polyveil.policy.schema import MethodChoice
 
-METHODS: dict[str, str] = {
+_OWN = {
     "sift": "polyveil.methods.sift:Sift",
     "auto": "polyveil.methods.auto:Auto",
     "mondrian": "polyveil.methods.mondrian:Mondrian",
@@ -28,16 +29,38 @@ METHODS: dict[str, str] = {
     "mmdcf-mslf": "polyveil.methods.buckets:MmdcfMslf",
     "sloms": "polyveil.methods.sloms:Sloms",
 }
-"""Method name -> module:class."""
+_WORDS = ("name", "title", "paper", "guarantee", "cost")
+MethodT = TypeVar("MethodT", bound=type[Method[Any]])
+
+
+def _unfit(name: str, method: Any) -> str:
+    """What is wrong with a method from outside."""
+    if not (isinstance(method, type) and issubclass(method, Method)):
+        return "it is not a class that extends polyveil.methods.Method"
+    missing = [word for word in _WORDS if not hasattr(method, word)]
+    if missing:
+        return f"it does not say its {', '.join(missing)}"
+    return "" if method.name == name else f"it calls itself {method.name!r}; use the same name"
+
+
+METHODS: Registry[type[Method[Any]]] = Registry("polyveil.methods", _OWN, _unfit)
+"""Every method by its name: polyveil's own, those added by `register`, and those of installed packages."""
+
+
+def register(method: MethodT) -> MethodT:
+    """Add a method for this process, for example in a notebook; installed packages use an entry point instead."""
+    METHODS.add(getattr(method, "name", ""), method)
+    return method
 
 
 def method_class(name: str) -> type[Method[Any]]:
-    """The class registered under a name; raises PolicyError for an unknown one."""
+    """The class registered under a name; raises PolicyError for one that is unknown or cannot be loaded."""
     if name not in METHODS:
         raise PolicyError([Fault("method.name", f"there is no method {name!r}", f"Known: {', '.join(METHODS)}")])
-    module, attribute = METHODS[name].split(":")
-    found: type[Method[Any]] = getattr(import_module(module), attribute)
-    return found
+    try:
+        return METHODS[name]
+    except PluginError as error:
+        raise PolicyError([Fault("method.name", f"the method {name!r} cannot be used", str(error))]) from error
 
 
 def make_method(choice: MethodChoice) -> Method[Any]:
@@ -46,14 +69,18 @@ def make_method(choice: MethodChoice) -> Method[Any]:
     try:
         options = chosen.options_type.model_validate(choice.options)
     except ValidationError as error:
-        known = ", ".join(chosen.options_type.model_fields) or "none"
         raise PolicyError(
-            [
-                Fault(".".join(("method", *map(str, fault["loc"]))), fault["msg"], f"Options of {choice.name}: {known}")
-                for fault in error.errors()
-            ]
+            [_option_fault(choice.name, chosen.options_type, dict(each)) for each in error.errors()]
         ) from None
     return chosen(options)
 
 
-__all__ = ["METHODS", "Method", "Options", "Task", "make_method", "method_class"]
+def _option_fault(method: str, options: type[Options], error: dict[str, Any]) -> Fault:
+    place = ".".join(("method", *map(str, error["loc"])))
+    known = f"Options of {method}: {', '.join(options.model_fields) or 'none'}"
+    if error["type"] == "extra_forbidden":
+        return Fault(place, f"unknown option {str(error['loc'][-1])!r} of the method {method}", known)
+    return Fault(place, error["msg"], known)
+
+
+__all__ = ["METHODS", "Form", "Method", "Options", "Task", "make_method", "method_class", "partition", "register"]

@@ -62,6 +62,8 @@ class Method(ABC, Generic[OptionsT]):
     cost: ClassVar[str]
     forms: ClassVar[tuple[Form, ...]] = ("generalized", "anatomized", "sliced")
     options_type: ClassVar[type[Options]] = Options
+    judges_by_model: ClassVar[bool] = False
+    """It asks the models themselves about classes, so it needs no constraints from them."""
 
     def __init__(self, options: OptionsT) -> None:
         self.options = options

@@ -1,7 +1,7 @@
 """Privacy models: each judges class statistics, says in plain words what it demands, helps against and leaves open."""
 
 from polyveil.models.anonymity import AlphaAnonymity, KAnonymity
-from polyveil.models.base import TOLERANCE, Model, Outcome, SensitiveModel, Verdict
+from polyveil.models.base import TOLERANCE, FormField, Model, Outcome, SensitiveModel, Verdict
 from polyveil.models.closeness import TCloseness
 from polyveil.models.disclosure import BasicBetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
 from polyveil.models.diversity import (
@@ -12,34 +12,20 @@ from polyveil.models.diversity import (
     PSensitivity,
     RecursiveDiversity,
 )
-from polyveil.models.from_policy import attribute_of, attributes_of, codes_of, joint_attributes_of, models_for
+from polyveil.models.from_policy import (
+    attribute_of,
+    attributes_of,
+    codes_of,
+    joint_attributes_of,
+    models_for,
+    probes_for,
+)
 from polyveil.models.joint import JointAttribute, JointCloseness, joint_attribute, joint_name
+from polyveil.models.registry import MODELS, register
 from polyveil.models.statistics import Attribute, Block, ClassStatistics, Sparse, from_classes
-
-MODELS: dict[str, type[Model]] = {
-    model.key: model
-    for model in (
-        KAnonymity,
-        AlphaAnonymity,
-        DistinctDiversity,
-        FrequencyDiversity,
-        EntropyDiversity,
-        RecursiveDiversity,
-        LevelDiversity,
-        PSensitivity,
-        TCloseness,
-        DeltaDisclosure,
-        BasicBetaLikeness,
-        EnhancedBetaLikeness,
-    )
-}
-"""Every privacy model about class sizes or one sensitive attribute, by its key."""
-
-JOINT_MODELS: dict[str, type[Model]] = {JointCloseness.key: JointCloseness}
-"""Models about several sensitive attributes together."""
+from polyveil.policy.guarantees import PolicyField
 
 __all__ = [
-    "JOINT_MODELS",
     "MODELS",
     "TOLERANCE",
     "AlphaAnonymity",
@@ -51,6 +37,7 @@ __all__ = [
     "DistinctDiversity",
     "EnhancedBetaLikeness",
     "EntropyDiversity",
+    "FormField",
     "FrequencyDiversity",
     "JointAttribute",
     "JointCloseness",
@@ -59,6 +46,7 @@ __all__ = [
     "Model",
     "Outcome",
     "PSensitivity",
+    "PolicyField",
     "RecursiveDiversity",
     "SensitiveModel",
     "Sparse",
@@ -72,4 +60,6 @@ __all__ = [
     "joint_attributes_of",
     "joint_name",
     "models_for",
+    "probes_for",
+    "register",
 ]

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from polyveil.arrays import FloatArray
-from polyveil.models.base import TOLERANCE, Model, SensitiveModel
+from polyveil.models.base import TOLERANCE, FormField, Model, SensitiveModel
 from polyveil.models.constraints import Constraint, MinSize, ShareCap
 from polyveil.models.statistics import Attribute, Block
+from polyveil.policy.schema import Policy
 
 
 class KAnonymity(Model):
@@ -20,9 +21,10 @@ class KAnonymity(Model):
     title = "k-anonymity"
     source = "Sweeney 2002; Samarati 2001"
     helps_against = "finding a known person's row by linking quasi-identifiers with another table"
-    leaves_open = "a class whose rows share a sensitive value tells that value without telling the row"
+    leaves_open = "if all rows of a group have the same sensitive value, everyone in the group has it"
     direction = "at least"
     monotone = True
+    form = FormField("Hide in a crowd", low=2, high=100, step=1, start=5)
 
     def __init__(self, k: int) -> None:
         super().__init__(k)
@@ -34,13 +36,27 @@ class KAnonymity(Model):
         return (MinSize(int(self.threshold)),)
 
     def statement(self) -> str:
-        return f"every class has at least {self.threshold:g} rows"
+        return f"every group has at least {self.threshold:g} rows"
+
+    @classmethod
+    def for_table(cls, policy: Policy) -> Sequence[Model]:
+        """What k is about depends on the form of the release."""
+        k, release = policy.privacy.k, policy.release
+        if k is None:
+            return ()
+        if release.form in (None, "generalized"):
+            return (KAnonymity(k),)
+        return (GroupAnonymity(k) if release.generalize == "none" else LinkedAnonymity(k),)
+
+    @classmethod
+    def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
+        return (KAnonymity(2),)
 
 
 class LinkedAnonymity(KAnonymity):
-    """k where sensitive values stand in tables of their own: k rows of the quasi-identifier table look alike."""
+    """k if sensitive values are in tables of their own: k rows of the quasi-identifier table look alike."""
 
-    leaves_open = "rows that look alike may be in different groups, and a group tells which values its rows have"
+    leaves_open = "rows that look alike may be in different groups, and a group shows which values its rows have"
 
     def statement(self) -> str:
         k = f"{self.threshold:g}"
@@ -48,10 +64,10 @@ class LinkedAnonymity(KAnonymity):
 
 
 class GroupAnonymity(KAnonymity):
-    """k where quasi-identifiers are published as they are: a person's sensitive values hide among those of a group."""
+    """k if quasi-identifiers are published as they are: a person's sensitive values hide among those of a group."""
 
-    helps_against = "linking a known person with a sensitive value more closely than with a group"
-    leaves_open = "a known person's row can be found, and that the person is in the table is plain to see"
+    helps_against = "linking a known person to one sensitive value instead of to the values of a whole group"
+    leaves_open = "a known person's row can be found, and anyone can see that the person is in the table"
 
     def statement(self) -> str:
         k = f"{self.threshold:g}"
@@ -71,10 +87,11 @@ class AlphaAnonymity(SensitiveModel):
     parameter = "alpha"
     title = "(alpha,k)-anonymity"
     source = "Wong, Li, Fu & Wang 2006"
-    helps_against = "learning a person's sensitive value with more than alpha certainty from the class alone"
-    leaves_open = "several close values (all of them cancers) may fill a class; a rare value may still become likely"
+    helps_against = "inferring a person's sensitive value from their group with a certainty above alpha"
+    leaves_open = "a group may have only similar values (all of them cancers); a rare value may still become likely"
     direction = "at most"
     monotone = True
+    form = FormField("Cap on any one value (alpha)", low=0.01, high=1.0, step=0.01, start=0.5)
 
     def measure(self, block: Block) -> FloatArray:
         return block.greatest(block.share)
@@ -84,4 +101,4 @@ class AlphaAnonymity(SensitiveModel):
         return (ShareCap(self.attribute, np.full(size, self.threshold + TOLERANCE)),)
 
     def statement(self) -> str:
-        return f"no value of {self.attribute} makes up more than {self.threshold:g} of any class"
+        return f"no value of {self.attribute} makes up more than {self.threshold:.6g} of any group"

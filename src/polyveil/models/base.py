@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
 from polyveil.arrays import BoolArray, FloatArray
-from polyveil.models.constraints import Constraint
+from polyveil.models.constraints import Constraint, OnlyByModel
 from polyveil.models.statistics import Attribute, Block, ClassStatistics
+from polyveil.policy.guarantees import PolicyField
+from polyveil.policy.schema import Column, Policy, Privacy
 
 TOLERANCE = 1e-9
 """Slack for rounding in every comparison: a class exactly at its threshold holds."""
 
 Outcome = Literal["holds", "fails", "not checked"]
+Direction = Literal["at least", "at most", "below"]
 
 
 @dataclass(frozen=True)
@@ -43,6 +46,20 @@ class Verdict:
         return self.outcome == "holds"
 
 
+@dataclass(frozen=True)
+class FormField:
+    """The control of a guarantee in a form: its heading, the ends of its slider, the step and the first value.
+
+    What a table supports narrows the ends.
+    """
+
+    heading: str
+    low: float
+    high: float
+    step: float
+    start: float
+
+
 class Model(ABC):
     """A guarantee with its threshold, about one sensitive attribute or (`attribute` None) about the classes alone.
 
@@ -52,12 +69,18 @@ class Model(ABC):
     key: ClassVar[str]
     parameter: ClassVar[str]
     """The policy key that asks for this model."""
+    field: ClassVar[PolicyField | None] = None
+    """That key's field, if the policy does not have it by itself: a model from outside the package brings its own."""
+    form: ClassVar[FormField | None] = None
+    """Its control in the workbench; None: it has a place of its own there, or none."""
+    summary: ClassVar[str | None] = None
+    """The part of the manifest's `privacy` that shows the measured value of each attribute."""
     title: ClassVar[str]
     source: ClassVar[str]
     """The publication that defines it."""
     helps_against: ClassVar[str]
     leaves_open: ClassVar[str]
-    direction: ClassVar[Literal["at least", "at most", "below"]]
+    direction: ClassVar[Direction]
     monotone: ClassVar[bool]
     """Merging two classes that hold gives a class that holds."""
 
@@ -69,13 +92,31 @@ class Model(ABC):
     def measure(self, block: Block) -> FloatArray:
         """The measured value of each class, comparable with the threshold."""
 
-    @abstractmethod
     def constraints(self, attributes: Mapping[str, Attribute]) -> tuple[Constraint, ...]:
-        """The same demand in the primitive forms that fast kernels check, the tolerance already granted."""
+        """The same demand in the primitive forms that fast kernels check, the tolerance already granted.
+
+        A model that has no such form leaves this out: methods that need one then refuse it by name.
+        """
+        return (OnlyByModel(self.title),)
 
     @abstractmethod
     def statement(self) -> str:
-        """The demand in plain words, for example "every class has at least 5 rows"."""
+        """The demand in plain words, for example "every group has at least 5 rows"."""
+
+    @classmethod
+    def for_table(cls, policy: Policy) -> Sequence[Model]:
+        """The models that a policy asks for once for the whole table."""
+        return ()
+
+    @classmethod
+    def for_column(cls, name: str, column: Column, privacy: Privacy) -> Model | None:
+        """The model that a policy asks for of one sensitive column, if it does."""
+        return None
+
+    @classmethod
+    def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
+        """What `check` measures where nothing is asked for; the thresholds do not matter."""
+        return ()
 
     def measure_all(self, statistics: ClassStatistics) -> FloatArray:
         """The measured value of every class."""
@@ -128,3 +169,24 @@ class SensitiveModel(Model):
 
     def __init__(self, threshold: float, attribute: str) -> None:
         super().__init__(threshold, attribute)
+
+    @classmethod
+    def for_column(cls, name: str, column: Column, privacy: Privacy) -> Model | None:
+        threshold = asked_value(cls.parameter, column, privacy)
+        return None if threshold is None else cls(threshold, name)
+
+    @classmethod
+    def probe(cls, about: Attribute) -> Self | None:
+        """What `check` measures of one attribute."""
+        return cls(cls.form.start if cls.form else 1.0, about.name)
+
+    @classmethod
+    def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
+        found = [cls.probe(about) for about in attributes.values() if type(about) is Attribute]
+        return [model for model in found if model is not None]
+
+
+def asked_value(key: str, column: Column, privacy: Privacy) -> Any:
+    """What a policy asks of one column: the column's own value, or that of `privacy`."""
+    own = getattr(column, key, None)
+    return getattr(privacy, key, None) if own is None else own

@@ -8,7 +8,7 @@ import numpy as np
 
 from polyveil.arrays import FloatArray
 from polyveil.models import many_values
-from polyveil.models.base import TOLERANCE, SensitiveModel
+from polyveil.models.base import TOLERANCE, FormField, SensitiveModel
 from polyveil.models.constraints import Closeness, Constraint, Divergence
 from polyveil.models.statistics import Attribute, Block
 
@@ -20,12 +20,14 @@ class TCloseness(SensitiveModel):
     parameter = "t"
     title = "t-closeness"
     source = "Li, Li & Venkatasubramanian 2007; wang2018, Definition 4"
-    helps_against = "learning from a class anything about a person's sensitive value that the whole table does not tell"
+    helps_against = "inferring much more about a person from their group than from the whole table"
     leaves_open = (
-        "what the whole table tells about everybody; several sensitive attributes are close one by one, not jointly"
+        "what the whole table shows about everybody; several sensitive columns are close one by one, not together"
     )
     direction = "at most"
     monotone = True
+    summary = "t"
+    form = FormField("Stay close to the whole table", low=0.01, high=1.0, step=0.01, start=0.2)
 
     def measure(self, block: Block) -> FloatArray:
         return distance(block)
@@ -38,7 +40,10 @@ class TCloseness(SensitiveModel):
         return (Closeness(self.attribute, ground.start, ground.stop, ground.weight, about.whole, limit),)
 
     def statement(self) -> str:
-        return f"{self.attribute} in every class is at most {self.threshold:g} away from the whole table"
+        return (
+            f"in every group, the distribution of {self.attribute} is at most {self.threshold:g} away from that of the "
+            "whole table"
+        )
 
 
 def distance(block: Block) -> FloatArray:

@@ -104,6 +104,22 @@ class JointTransport:
     limit: float
 
 
+@dataclass(frozen=True)
+class OnlyByModel:
+    """A demand without a primitive form: only the model itself can judge it, and no kernel can."""
+
+    title: str
+
+
 Constraint = (
-    MinSize | Closeness | ShareCap | ShareFloor | MinDistinct | MinEntropy | Recursive | Divergence | JointTransport
+    MinSize
+    | Closeness
+    | ShareCap
+    | ShareFloor
+    | MinDistinct
+    | MinEntropy
+    | Recursive
+    | Divergence
+    | JointTransport
+    | OnlyByModel
 )

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import ClassVar
 
 import numpy as np
 
 from polyveil.arrays import FloatArray
-from polyveil.models.base import TOLERANCE, SensitiveModel
+from polyveil.models.base import TOLERANCE, FormField, Model, SensitiveModel
 from polyveil.models.constraints import Constraint, ShareCap, ShareFloor
 from polyveil.models.statistics import Attribute, Block
+from polyveil.policy.schema import Column, Privacy
 
 
 class DeltaDisclosure(SensitiveModel):
@@ -23,9 +25,10 @@ class DeltaDisclosure(SensitiveModel):
     title = "delta-disclosure privacy"
     source = "Brickell & Shmatikov 2008"
     helps_against = "any value becoming much more, or much less, likely for a person than in the whole table"
-    leaves_open = "what the whole table tells about everybody; every class needs every value, so classes grow large"
+    leaves_open = "what the whole table shows about everybody; every group needs every value, so groups become large"
     direction = "at most"
     monotone = True
+    form = FormField("Delta-disclosure", low=0.1, high=5.0, step=0.1, start=1.5)
 
     def measure(self, block: Block) -> FloatArray:
         known = block.whole_share > 0
@@ -45,7 +48,7 @@ class DeltaDisclosure(SensitiveModel):
     def statement(self) -> str:
         return (
             f"no value of {self.attribute} is more than e^{self.threshold:g} times as likely, or as unlikely, "
-            "in any class as in the whole table"
+            "in any group as in the whole table"
         )
 
 
@@ -63,9 +66,11 @@ class BasicBetaLikeness(SensitiveModel):
     title = "basic beta-likeness"
     source = "Cao & Karras 2012"
     helps_against = "any value, rare ones above all, becoming more than 1 + beta times as likely for a person"
-    leaves_open = "values becoming less likely; a common value may become certain"
+    leaves_open = "values may become less likely; a common value may become certain"
     direction = "at most"
     monotone = True
+    form = FormField("Beta-likeness", low=0.1, high=10.0, step=0.1, start=2.0)
+    kind: ClassVar[str] = "basic"
 
     def measure(self, block: Block) -> FloatArray:
         return np.maximum(block.greatest(np.maximum(gain(block), 0.0)), 0.0)
@@ -75,7 +80,14 @@ class BasicBetaLikeness(SensitiveModel):
         return (ShareCap(self.attribute, share * (1.0 + self.threshold + TOLERANCE)),)
 
     def statement(self) -> str:
-        return f"no value of {self.attribute} is more than {1 + self.threshold:g} times as likely in any class"
+        return (
+            f"no value of {self.attribute} is more than {1 + self.threshold:g} times as likely in any group as in the "
+            "whole table"
+        )
+
+    @classmethod
+    def for_column(cls, name: str, column: Column, privacy: Privacy) -> Model | None:
+        return super().for_column(name, column, privacy) if privacy.beta_kind == cls.kind else None
 
 
 class EnhancedBetaLikeness(BasicBetaLikeness):
@@ -86,7 +98,8 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
 
     key = "enhanced-beta-likeness"
     title = "enhanced beta-likeness"
-    leaves_open = "values becoming less likely; what the whole table tells about everybody"
+    leaves_open = "values may become less likely; what the whole table shows about everybody"
+    kind = "enhanced"
 
     def measure(self, block: Block) -> FloatArray:
         gained = gain(block)
@@ -102,6 +115,6 @@ class EnhancedBetaLikeness(BasicBetaLikeness):
 
     def statement(self) -> str:
         return (
-            f"no value of {self.attribute} is more than {1 + self.threshold:g} times as likely in any class, "
-            "common values less"
+            f"no value of {self.attribute} is more than {1 + self.threshold:g} times as likely in any group as in the "
+            "whole table, and the limit is lower for common values"
         )

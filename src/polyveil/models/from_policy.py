@@ -8,79 +8,32 @@ import numpy as np
 
 from polyveil.arrays import IntArray
 from polyveil.errors import Fault, PolicyError
-from polyveil.models.anonymity import AlphaAnonymity, GroupAnonymity, KAnonymity, LinkedAnonymity
 from polyveil.models.base import Model
-from polyveil.models.closeness import TCloseness
-from polyveil.models.disclosure import BasicBetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
-from polyveil.models.diversity import (
-    DistinctDiversity,
-    EntropyDiversity,
-    FrequencyDiversity,
-    LevelDiversity,
-    PSensitivity,
-    RecursiveDiversity,
-)
 from polyveil.models.ground import GroundDistance, divergence, equal, hierarchical, ordered
-from polyveil.models.joint import JointCloseness, joint_attribute, joint_name
+from polyveil.models.joint import joint_attribute, joint_name
+from polyveil.models.registry import MODELS
 from polyveil.models.statistics import Attribute
-from polyveil.policy.schema import Column, Policy, Privacy
+from polyveil.policy.schema import Policy
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import OrderedDomain, TreeDomain
 
 
 def models_for(policy: Policy, attributes: Mapping[str, Attribute]) -> tuple[Model, ...]:
-    """Every model the policy asks for, k first, then column by column; a column's own value wins over `privacy`."""
-    asked: list[Model] = [_anonymity(policy, policy.privacy.k)] if policy.privacy.k is not None else []
-    for name, column in policy.columns.items():
-        if column.role == "sensitive" and name in attributes:
-            asked += _diversity(name, column, policy.privacy)
-            asked += _others(name, column, policy.privacy)
-    asked += [JointCloseness(joint.t, joint_name(joint.columns)) for joint in policy.privacy.joint]
-    return tuple(asked)
+    """Every model the policy asks for: about the groups, then column by column, then about columns together."""
+    kinds = list(MODELS.values())
+    wide = [model for kind in kinds for model in kind.for_table(policy)]
+    named = [name for name in policy.having("sensitive") if name in attributes]
+    of_columns = [kind.for_column(name, policy.columns[name], policy.privacy) for name in named for kind in kinds]
+    return (
+        *(model for model in wide if model.attribute is None),
+        *(model for model in of_columns if model is not None),
+        *(model for model in wide if model.attribute is not None),
+    )
 
 
-def _anonymity(policy: Policy, k: int) -> KAnonymity:
-    """What k is about depends on the form."""
-    if policy.release.form in (None, "generalized"):
-        return KAnonymity(k)
-    return GroupAnonymity(k) if policy.release.generalize == "none" else LinkedAnonymity(k)
-
-
-def _diversity(name: str, column: Column, privacy: Privacy) -> list[Model]:
-    wanted = privacy.l if column.l is None else column.l
-    if wanted is None:
-        return []
-    if isinstance(wanted, dict):
-        return [LevelDiversity(wanted, name)]
-    match privacy.diversity:
-        case "distinct":
-            return [DistinctDiversity(wanted, name)]
-        case "entropy":
-            return [EntropyDiversity(wanted, name)]
-        case "recursive":
-            return [RecursiveDiversity(privacy.c, name, wanted)]
-        case "frequency":
-            return [FrequencyDiversity(wanted, name)]
-
-
-def _others(name: str, column: Column, privacy: Privacy) -> list[Model]:
-    models: list[Model] = []
-    t = privacy.t if column.t is None else column.t
-    alpha = privacy.alpha if column.alpha is None else column.alpha
-    beta = privacy.beta if column.beta is None else column.beta
-    delta = privacy.delta if column.delta is None else column.delta
-    if t is not None:
-        models.append(TCloseness(t, name))
-    if privacy.p is not None:
-        models.append(PSensitivity(privacy.p, name))
-    if alpha is not None:
-        models.append(AlphaAnonymity(alpha, name))
-    if beta is not None:
-        likeness = EnhancedBetaLikeness if privacy.beta_kind == "enhanced" else BasicBetaLikeness
-        models.append(likeness(beta, name))
-    if delta is not None:
-        models.append(DeltaDisclosure(delta, name))
-    return models
+def probes_for(attributes: Mapping[str, Attribute]) -> tuple[Model, ...]:
+    """Every model that can be measured on some attributes, whether or not it is asked for."""
+    return tuple(model for kind in MODELS.values() for model in kind.probes(attributes))
 
 
 def attributes_of(table: CodedTable) -> dict[str, Attribute]:

@@ -24,13 +24,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
-from polyveil.models.base import TOLERANCE, SensitiveModel
+from polyveil.models.base import TOLERANCE, Model, SensitiveModel
 from polyveil.models.clusters import Clusters, cluster
 from polyveil.models.constraints import Constraint, JointTransport
 from polyveil.models.ground import equal
 from polyveil.models.space import TupleSpace, tuple_space, value_space
 from polyveil.models.statistics import Attribute, Block, ClassStatistics, Sparse
 from polyveil.models.transport import best_cost, tree_costs
+from polyveil.policy.schema import Column, Policy, Privacy
 
 MOST_CELLS = 4_000
 """Tuples beyond this many share cells; the cells' radius is added to what is measured."""
@@ -96,11 +97,25 @@ class JointCloseness(SensitiveModel):
     title = "joint t-closeness"
     source = "the future work of wang2018; Li, Li & Venkatasubramanian 2007 for one attribute"
     helps_against = (
-        "learning from a class how a person's sensitive values go together, also for an adversary who knows one of them"
+        "inferring from a group how a person's sensitive values go together, also by someone who knows one of them"
     )
     leaves_open = "how the values go together in the whole table; combinations with columns that are not named"
     direction = "at most"
     monotone = True
+    summary = "joint"
+
+    @classmethod
+    def for_table(cls, policy: Policy) -> Sequence[Model]:
+        return [cls(joint.t, joint_name(joint.columns)) for joint in policy.privacy.joint]
+
+    @classmethod
+    def for_column(cls, name: str, column: Column, privacy: Privacy) -> Model | None:
+        return None
+
+    @classmethod
+    def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
+        """Measured only where it is asked for: which columns belong together is the steward's choice."""
+        return ()
 
     def measure(self, block: Block) -> FloatArray:
         """At least the true distance of every class; the greatest is exact where its linear program is small."""
@@ -150,7 +165,10 @@ class JointCloseness(SensitiveModel):
         )
 
     def statement(self) -> str:
-        return f"{self.attribute} together are in every class at most {self.threshold:g} away from the whole table"
+        return (
+            f"in every group, the distribution of {self.attribute} together is at most {self.threshold:g} away from "
+            "that of the whole table"
+        )
 
 
 _MEASURED: WeakKeyDictionary[Sparse, tuple[Attribute, FloatArray]] = WeakKeyDictionary()

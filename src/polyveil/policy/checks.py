@@ -6,18 +6,26 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from polyveil.policy.broken import PolicyFinding, listed
+from polyveil.policy.guarantees import guarantee_keys, setting_keys
 from polyveil.policy.rules import DateParts, Intervals, Order
 from polyveil.policy.schema import DEFAULT_LEVEL, Column, Privacy, Role
 
 _NO_KEYS: frozenset[str] = frozenset()
-_OF_QUASI = ("recode", "weight")
-_OF_SENSITIVE = ("t", "distance", "l", "levels", "alpha", "beta", "delta")
-_ROLES_OF_KEY: dict[str, tuple[Role, ...]] = {
-    **dict.fromkeys(_OF_QUASI, ("quasi",)),
-    **dict.fromkeys(_OF_SENSITIVE, ("sensitive",)),
-    "hierarchy": ("quasi", "sensitive"),
-}
-_ASKED_OF_SENSITIVE = ("l", "t", "p", "alpha", "beta", "delta")
+OF_QUASI = ("recode", "weight")
+"""Keys that are read for quasi-identifiers only."""
+
+
+def keys_of_sensitive() -> tuple[str, ...]:
+    """Keys that are read for sensitive columns only."""
+    return (*guarantee_keys(Column), *setting_keys(Column))
+
+
+def _roles_of_keys() -> dict[str, tuple[Role, ...]]:
+    return {
+        **dict.fromkeys(OF_QUASI, ("quasi",)),
+        **dict.fromkeys(keys_of_sensitive(), ("sensitive",)),
+        "hierarchy": ("quasi", "sensitive"),
+    }
 
 
 @dataclass(frozen=True)
@@ -42,7 +50,7 @@ def check_column(name: str, sketch: ColumnDraft) -> Iterator[PolicyFinding]:
 
 
 def _check_role(name: str, column: Column) -> Iterator[PolicyFinding]:
-    for key, roles in _ROLES_OF_KEY.items():
+    for key, roles in _roles_of_keys().items():
         if key in column.model_fields_set and getattr(column, key) is not None and column.role not in roles:
             yield PolicyFinding(
                 ("columns", name, key),
@@ -114,7 +122,7 @@ def check_privacy(
     """What the guarantees demand of the columns. `complete` says whether the role of every column is known."""
     sensitive = {name: sketch for name, sketch in sketches.items() if sketch.column.role == "sensitive"}
     if complete and not sensitive:
-        for key in _ASKED_OF_SENSITIVE:
+        for key in guarantee_keys(Privacy, "column"):
             if getattr(privacy, key) is not None:
                 rule = f"{key} protects sensitive columns, and there is none"
                 yield PolicyFinding(("privacy", key), rule, f"Give a column the role sensitive, or remove {key}")
@@ -143,8 +151,8 @@ def _check_joint(privacy: Privacy, sketches: Mapping[str, ColumnDraft]) -> Itera
 def _anything_asked(privacy: Privacy, lost: frozenset[str], sensitive: Mapping[str, ColumnDraft]) -> bool:
     if lost - set(Privacy.model_fields) or any(s.lost - set(Column.model_fields) for s in sensitive.values()):
         return True  # a misspelt key is a fault already, and it may have been the one that asks
-    asked = [key in lost or getattr(privacy, key) is not None for key in ("k", *_ASKED_OF_SENSITIVE)]
-    own = [sketch.has(key) for sketch in sensitive.values() for key in ("t", "l", "alpha", "beta", "delta")]
+    asked = [key in lost or getattr(privacy, key) is not None for key in guarantee_keys(Privacy, "groups", "column")]
+    own = [sketch.has(key) for sketch in sensitive.values() for key in guarantee_keys(Column)]
     return any(asked) or any(own) or bool(privacy.joint) or "joint" in lost
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from polyveil.errors import Fault, PolicyError
+from polyveil.policy.added_keys import add_installed_keys
 from polyveil.policy.broken import BrokenRule
 from polyveil.policy.broken import Path as Place
 from polyveil.policy.checks import ColumnDraft, check_column, check_levels, check_privacy
@@ -80,6 +81,7 @@ def _read(path: Path) -> str:
 
 
 def _build(data: Any, faults: Faults, folder: Path, source: str) -> Policy:
+    add_installed_keys()
     if not isinstance(data, Mapping):
         faults.add((), "a policy is a mapping with columns: and privacy:", "Start with columns:, one line per column")
         raise PolicyError(faults.sorted(), source)

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, field_validator
 
 from polyveil.policy.broken import BrokenRule
+from polyveil.policy.guarantees import ABOUT_GROUPS, OF_COLUMN, OF_COLUMNS, Sets
 from polyveil.policy.rules import HierarchyRule, parse_rule
 from polyveil.policy.scalars import Number, Text, Whole, categories, plain_number, security_level
 
@@ -89,15 +90,21 @@ class Column(Part):
     weight: Number = Field(default=1.0, gt=0, description="how much a quasi-identifier counts in distances")
     missing: Markers = Field(default=(), description="cells of this column that mean 'missing'")
     date_format: Text | None = Field(default=None, description="strptime format of a date column; ISO 8601 by default")
-    t: Number | None = Field(default=None, ge=0, le=1, description="t-closeness threshold of this sensitive column")
-    distance: Distance | None = Field(default=None, description="how closeness is measured")
-    l: Levelled = Field(default=None, description="l-diversity of this column, or one l per level")  # noqa: E741
-    levels: Annotated[dict[int, tuple[str, ...]], BeforeValidator(values_of_levels)] = Field(
+    t: Annotated[Number | None, OF_COLUMN] = Field(
+        default=None, ge=0, le=1, description="t-closeness threshold of this sensitive column"
+    )
+    distance: Annotated[Distance | None, Sets("t")] = Field(default=None, description="how closeness is measured")
+    l: Annotated[Levelled, OF_COLUMN] = Field(  # noqa: E741
+        default=None, description="l-diversity of this column, or one l per level"
+    )
+    levels: Annotated[dict[int, tuple[str, ...]], BeforeValidator(values_of_levels), Sets("l")] = Field(
         default_factory=dict, description="security level -> values"
     )
-    alpha: Number | None = Field(default=None, gt=0, le=1, description="greatest share of any one value in a class")
-    beta: Number | None = Field(default=None, gt=0, description="beta-likeness")
-    delta: Number | None = Field(default=None, gt=0, description="delta-disclosure privacy")
+    alpha: Annotated[Number | None, OF_COLUMN] = Field(
+        default=None, gt=0, le=1, description="greatest share of any one value in a group"
+    )
+    beta: Annotated[Number | None, OF_COLUMN] = Field(default=None, gt=0, description="beta-likeness")
+    delta: Annotated[Number | None, OF_COLUMN] = Field(default=None, gt=0, description="delta-disclosure privacy")
 
     @field_validator("hierarchy", mode="before")
     @classmethod
@@ -118,7 +125,7 @@ class Joint(Part):
     columns: Annotated[tuple[str, ...], BeforeValidator(categories)] = Field(
         min_length=2, description="two or more sensitive columns"
     )
-    t: Number = Field(ge=0, le=1, description="greatest joint distance of a class")
+    t: Number = Field(ge=0, le=1, description="greatest joint distance of a group")
 
     @field_validator("columns")
     @classmethod
@@ -131,17 +138,29 @@ class Joint(Part):
 class Privacy(Part):
     """The guarantees asked for. What is not asked for is not checked; a column's own value wins over these."""
 
-    k: Whole | None = Field(default=None, ge=2, description="least number of rows that look alike")
-    l: Levelled = Field(default=None, description="l-diversity, or one l per security level")  # noqa: E741
-    diversity: Diversity = Field(default="frequency", description="what l means")
-    c: Number = Field(default=2.0, gt=0, description="c of recursive (c,l)-diversity")
-    t: Number | None = Field(default=None, ge=0, le=1, description="t-closeness of every sensitive column")
-    p: Whole | None = Field(default=None, ge=2, description="p-sensitive k-anonymity: distinct values per class")
-    alpha: Number | None = Field(default=None, gt=0, le=1, description="(alpha,k)-anonymity")
-    beta: Number | None = Field(default=None, gt=0, description="beta-likeness")
-    beta_kind: Literal["basic", "enhanced"] = Field(default="enhanced", description="which beta-likeness")
-    delta: Number | None = Field(default=None, gt=0, description="delta-disclosure privacy")
-    joint: tuple[Joint, ...] = Field(default=(), description="joint t-closeness: [{columns: [a, b], t: 0.3}]")
+    k: Annotated[Whole | None, ABOUT_GROUPS] = Field(
+        default=None, ge=2, description="least number of rows that look alike"
+    )
+    l: Annotated[Levelled, OF_COLUMN] = Field(  # noqa: E741
+        default=None, description="l-diversity, or one l per security level"
+    )
+    diversity: Annotated[Diversity, Sets("l")] = Field(default="frequency", description="what l means")
+    c: Annotated[Number, Sets("l")] = Field(default=2.0, gt=0, description="c of recursive (c,l)-diversity")
+    t: Annotated[Number | None, OF_COLUMN] = Field(
+        default=None, ge=0, le=1, description="t-closeness of every sensitive column"
+    )
+    p: Annotated[Whole | None, OF_COLUMN] = Field(
+        default=None, ge=2, description="p-sensitive k-anonymity: distinct values per group"
+    )
+    alpha: Annotated[Number | None, OF_COLUMN] = Field(default=None, gt=0, le=1, description="(alpha,k)-anonymity")
+    beta: Annotated[Number | None, OF_COLUMN] = Field(default=None, gt=0, description="beta-likeness")
+    beta_kind: Annotated[Literal["basic", "enhanced"], Sets("beta")] = Field(
+        default="enhanced", description="which beta-likeness"
+    )
+    delta: Annotated[Number | None, OF_COLUMN] = Field(default=None, gt=0, description="delta-disclosure privacy")
+    joint: Annotated[tuple[Joint, ...], OF_COLUMNS] = Field(
+        default=(), description="joint t-closeness: [{columns: [a, b], t: 0.3}]"
+    )
     suppression_limit: Number = Field(
         default=0.0, ge=0, le=1, description="greatest share of rows that may be left out"
     )

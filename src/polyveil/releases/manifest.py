@@ -13,7 +13,7 @@ import numpy as np
 
 from polyveil.measure import Loss
 from polyveil.methods.base import Method
-from polyveil.models import ClassStatistics, Model
+from polyveil.models import MODELS, ClassStatistics, Model
 from polyveil.partition import Partition
 from polyveil.policy import public
 from polyveil.table.bind import Bound
@@ -118,15 +118,12 @@ def _finite(value: float) -> float | None:
 
 
 def privacy_summary(least: int, claims: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """k as measured, which is the least class size, and per attribute the measured l and t that were asked for."""
+    """k as measured, which is the least class size, and per attribute what each model puts into the summary."""
     summary: dict[str, Any] = {"k": least, "l": {}, "t": {}}
     for claim in claims:
-        if claim["model"].endswith("-diversity"):
-            summary["l"][claim["attribute"]] = claim["measured"]
-        elif claim["model"] == "t-closeness":
-            summary["t"][claim["attribute"]] = claim["measured"]
-        elif claim["model"] == "joint-t-closeness":
-            summary.setdefault("joint", {})[claim["attribute"]] = claim["measured"]
+        part = MODELS[claim["model"]].summary
+        if part:
+            summary.setdefault(part, {})[claim["attribute"]] = claim["measured"]
     return summary
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from polyveil.arrays import IntArray
 from polyveil.measure import METRICS, measure_risk
-from polyveil.models import JOINT_MODELS, MODELS, Model
+from polyveil.models import MODELS, Model
 from polyveil.reports import distributions
 from polyveil.reports.bars import Bar, bars, meter
 from polyveil.reports.charts import Bin, histogram
@@ -59,7 +59,7 @@ def lead(facts: Facts) -> Markup:
 
 def promises(facts: Facts) -> Section:
     """What was asked, what was reached, and against whom it helps."""
-    known = MODELS | JOINT_MODELS
+    known = MODELS
     claims = facts.manifest["claims"]
     method = facts.manifest["method"]
     made = tag("p", f"Made with the method {method['name']}.", class_="soft")

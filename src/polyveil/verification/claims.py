@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from polyveil.arrays import IntArray
-from polyveil.models import Attribute, ClassStatistics, Model, Verdict
+from polyveil.models import MODELS, Attribute, ClassStatistics, Model, Verdict
 from polyveil.verification.findings import Finding, fails, holds, not_checked
+from polyveil.verification.former_statements import is_stated
 
 CLOSE = 1e-9
-_PART_OF_SUMMARY = {"t-closeness": "t", "joint-t-closeness": "joint"}
 
 
 def judge_promises(models: Sequence[Model], statistics: ClassStatistics) -> tuple[list[Finding], list[Verdict]]:
@@ -80,7 +80,7 @@ def compare_claims(
         if claim is None:
             findings.append(fails("claim", f"the policy asks for {_name(key)}, the manifest claims nothing about it"))
             continue
-        if claim["statement"] != model.statement():
+        if not is_stated(model, claim["statement"]):
             findings.append(fails("claim", f"{_name(key)}: the manifest does not state that {model.statement()}"))
         measured = dict(zip(("threshold", "measured", "mean"), (model.threshold, *found[key]), strict=True))
         findings.extend(
@@ -103,7 +103,7 @@ def compare_figures(manifest: Mapping[str, Any], classes: int, sizes: tuple[floa
     least, mean, greatest = sizes
     privacy: dict[str, Any] = {"k": least, "l": {}, "t": {}}
     for claim in manifest["claims"]:  # compare_claims has measured them
-        part = _PART_OF_SUMMARY.get(claim["model"], "l" if claim["model"].endswith("-diversity") else None)
+        part = MODELS[claim["model"]].summary if claim["model"] in MODELS else None
         if part:
             value = math.nan if claim["measured"] is None else claim["measured"]
             privacy.setdefault(part, {})[claim["attribute"]] = value

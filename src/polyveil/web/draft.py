@@ -12,8 +12,10 @@ from typing import Any
 from polyveil.advice import starter_policy
 from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.methods import make_method
-from polyveil.policy import BrokenRule, File, Policy, Tree, from_dict, from_public, from_text, to_dict
+from polyveil.policy import BrokenRule, File, Policy, Privacy, Tree, from_dict, from_public, from_text, to_dict
+from polyveil.policy.checks import OF_QUASI, keys_of_sensitive
 from polyveil.policy.faults import place_name
+from polyveil.policy.guarantees import guarantee_keys, setting_keys
 from polyveil.policy.hierarchy_file import read_hierarchy
 from polyveil.policy.to_yaml import rule_data
 from polyveil.releases.arrange import resolve_form
@@ -21,8 +23,6 @@ from polyveil.table.profiling.profile import ColumnProfile
 from polyveil.web.store import write_json
 
 FILE = "draft.json"
-OF_SENSITIVE = ("t", "distance", "l", "levels", "alpha", "beta", "delta")
-OF_QUASI = ("recode", "weight")
 
 
 class Draft:
@@ -54,7 +54,8 @@ class Draft:
         """Change a role; what the new role does not know goes, so that a click never makes a fault."""
         column = self.columns[name]
         column["role"] = role
-        lost = {"quasi": OF_SENSITIVE, "sensitive": OF_QUASI}.get(role, (*OF_SENSITIVE, *OF_QUASI, "hierarchy"))
+        of_sensitive = keys_of_sensitive()
+        lost = {"quasi": of_sensitive, "sensitive": OF_QUASI}.get(role, (*of_sensitive, *OF_QUASI, "hierarchy"))
         for key in lost:
             column.pop(key, None)
         self._drop_orphans()
@@ -67,7 +68,7 @@ class Draft:
         if not joint:
             privacy.pop("joint")
         if not sensitive:
-            for key in ("t", "l", "p", "alpha", "beta", "delta", "diversity", "c", "beta_kind"):
+            for key in (*guarantee_keys(Privacy, "column"), *setting_keys(Privacy)):
                 privacy.pop(key, None)
 
     def import_hierarchy(self, name: str, content: bytes, counts: Mapping[str, int]) -> None:

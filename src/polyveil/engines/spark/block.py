@@ -20,6 +20,7 @@ from polyveil.engines.spark.values import Values
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure.boxes import class_boxes
 from polyveil.measure.loss import CellCost, height, mean_costs, weighted_height, width
+from polyveil.methods import partition
 from polyveil.methods.base import Method, Task
 from polyveil.models import Attribute, Model, codes_of, from_classes
 from polyveil.models.linked import from_groups
@@ -124,7 +125,7 @@ def _partition(plan: Plan, table: CodedTable, block: int) -> tuple[Partition, di
         if not within(plan.bounds, as_one):
             return nobody, {"why": ["a block is too far from the whole table", None]}
     try:
-        found = refined(task, plan.method.partition(task), policy.method.refine)
+        found = refined(task, partition(plan.method, task), policy.method.refine)
         return (_linked if plan.slices else _holding)(plan, table, found, rng), {}
     except Unsatisfiable as error:
         return nobody, {"why": [error.constraint, error.nearest]}

@@ -8,12 +8,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
+from polyveil.errors import Fault, PolicyError
 from polyveil.methods._kernels.joint_flow import JointSpec, joint_spec
 from polyveil.models.base import Model
 from polyveil.models.constraints import (
     Closeness,
     Constraint,
     Divergence,
+    JointTransport,
     MinDistinct,
     MinEntropy,
     MinSize,
@@ -26,6 +28,9 @@ from polyveil.models.statistics import Attribute
 from polyveil.table.coded import CodedTable
 
 HELLINGER, KL, JS = 0, 1, 2
+KNOWN = (
+    MinSize, Closeness, ShareCap, ShareFloor, MinDistinct, MinEntropy, Recursive, Divergence, JointTransport,
+)  # fmt: skip
 KINDS = {"hellinger": HELLINGER, "kl": KL, "js": JS}
 
 
@@ -68,7 +73,7 @@ def compile_constraints(models: Sequence[Model], attributes: Mapping[str, Attrib
 
 def compile_in_order(models: Sequence[Model], attributes: Mapping[str, Attribute], names: Sequence[str]) -> JudgeSpec:
     """The same for histograms over the named attributes, in this order."""
-    constraints = [item for model in models for item in model.constraints(attributes)]
+    constraints = [item for model in models for item in _known_constraints(model, attributes)]
     sizes = [attributes[name].size for name in names]
     offset = np.append(0, np.cumsum(sizes, dtype=np.int64)).astype(np.int64)
     where = {name: int(start) for name, start in zip(names, offset[:-1], strict=True)}
@@ -87,6 +92,18 @@ def compile_in_order(models: Sequence[Model], attributes: Mapping[str, Attribute
         **_divergences(constraints, number),
         joint=joint_spec(constraints, where),
     )
+
+
+def _known_constraints(model: Model, attributes: Mapping[str, Attribute]) -> tuple[Constraint, ...]:
+    """A model's constraints; raises PolicyError for one that no kernel checks, which would otherwise not be kept."""
+    constraints = model.constraints(attributes)
+    for item in constraints:
+        if not isinstance(item, KNOWN):
+            place = f"columns.{model.attribute}.{model.parameter}" if model.attribute else f"privacy.{model.parameter}"
+            rule = f"this method searches with compiled constraints, and {model.title} has none of a known kind"
+            remedy = f"Use a method that judges groups by the model itself, or leave out {model.parameter}"
+            raise PolicyError([Fault(place, f"{rule} ({type(item).__name__})", remedy)])
+    return constraints
 
 
 def _shares(constraints: Sequence[Constraint], where: Mapping[str, int], length: int) -> tuple[FloatArray, FloatArray]:

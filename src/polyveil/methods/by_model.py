@@ -1,0 +1,81 @@
+"""Models that no kernel can search with: a method keeps the others, and classes that fail these are then merged.
+
+A model from outside the package may have no form as primitive constraints. Merging never weakens a monotone model, so
+what the method has reached stays, and in the end there is one class, which the pipeline has found to hold before it
+starts. It costs more detail than a search would; a model that can state constraints should.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from polyveil.arrays import BoolArray, FloatArray, IntArray
+from polyveil.errors import Fault, PolicyError
+from polyveil.methods.base import Method, Task
+from polyveil.models import Model, codes_of, from_classes
+from polyveil.models.constraints import OnlyByModel
+from polyveil.partition import Partition, partition_of
+
+
+def partition(method: Method[Any], task: Task) -> Partition:
+    """The method's classes; those that break a model without constraints are merged until none does."""
+    others = tuple(model for model in task.models if _only_by_model(model, task))
+    if not others or method.judges_by_model:
+        return method.partition(task)
+    searched = replace(task, models=tuple(model for model in task.models if model not in others))
+    found = method.partition(searched)
+    unfit = [model for model in others if found.slices or not model.monotone]
+    if unfit:
+        why = "publishes slices of its own" if found.slices else "would have to merge groups, which can weaken it"
+        rule = f"the method {method.name} cannot keep {{}}: it has no form as constraints, and the method {why}"
+        raise PolicyError([Fault(_place(each), rule.format(each.title), "Use another method") for each in unfit])
+    labels = merge_failing(task, found.class_of_row, others)
+    return replace(partition_of(labels), found=found.found)
+
+
+def _only_by_model(model: Model, task: Task) -> bool:
+    return any(isinstance(item, OnlyByModel) for item in model.constraints(task.attributes))
+
+
+def _place(model: Model) -> str:
+    return f"columns.{model.attribute}.{model.parameter}" if model.attribute else f"privacy.{model.parameter}"
+
+
+def merge_failing(task: Task, class_of_row: IntArray, models: Sequence[Model]) -> IntArray:
+    """Merge every class that fails with the nearest other one, again and again; suppressed rows stay so."""
+    labels = class_of_row
+    while True:
+        classes = int(labels.max(initial=-1)) + 1
+        failing = _failing(task, labels, models)
+        if classes <= 1 or not failing.any():
+            return labels
+        centre = _centres(task, labels, classes)
+        into = np.arange(classes)
+        for number in np.flatnonzero(failing):
+            away = np.abs(centre - centre[number]).sum(axis=1)
+            away[into == into[number]] = np.inf
+            if np.isfinite(away).any():
+                into[into == into[number]] = into[int(np.argmin(away))]
+        labels = partition_of(np.where(labels >= 0, into[labels], -1)).class_of_row
+
+
+def _failing(task: Task, labels: IntArray, models: Sequence[Model]) -> BoolArray:
+    statistics = from_classes(labels, codes_of(task.table), task.attributes)
+    return np.any([~model.passes(model.measure_all(statistics)) for model in models], axis=0)
+
+
+def _centres(task: Task, labels: IntArray, classes: int) -> FloatArray:
+    """The mean code of each quasi-identifier in each class, from 0 to 1."""
+    kept = labels >= 0
+    rows = np.bincount(labels[kept], minlength=classes)
+    means = [
+        column.weight
+        * np.bincount(labels[kept], weights=column.codes[kept] / max(column.domain.size - 1, 1), minlength=classes)
+        / rows
+        for column in task.table.quasi
+    ]
+    return np.stack(means, axis=1) if means else np.zeros((classes, 0))

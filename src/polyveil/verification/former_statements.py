@@ -1,0 +1,54 @@
+"""The sentences in which earlier versions stated the same guarantees, so that their releases still verify.
+
+A sentence is made from the model that the policy asks for, with its threshold: only the wording differs from today's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from polyveil.models import Model
+from polyveil.models.diversity import ordinal
+
+_TO_0_1: dict[str, Callable[[Any], str]] = {
+    "KAnonymity": lambda m: f"every class has at least {m.threshold:g} rows",
+    "LinkedAnonymity": lambda m: m.statement(),
+    "GroupAnonymity": lambda m: m.statement(),
+    "AlphaAnonymity": lambda m: f"no value of {m.attribute} makes up more than {m.threshold:g} of any class",
+    "DistinctDiversity": lambda m: f"every class has at least {m.threshold:g} different values of {m.attribute}",
+    "PSensitivity": lambda m: f"every class has at least {m.threshold:g} different values of {m.attribute}",
+    "FrequencyDiversity": lambda m: f"no value of {m.attribute} makes up more than 1/{m.threshold:g} of any class",
+    "EntropyDiversity": lambda m: (
+        f"{m.attribute} is as uncertain in every class as {m.threshold:g} equally likely values"
+    ),
+    "RecursiveDiversity": lambda m: (
+        f"in every class the most common value of {m.attribute} is rarer than {m.threshold:g} times "
+        f"the values from the {ordinal(m.l)} most common on"
+    ),
+    "LevelDiversity": lambda m: (
+        f"no value of {m.attribute} makes up more of any class than "
+        + ", ".join(f"1/{least} at level {level}" for level, least in m.per_level.items())
+    ),
+    "TCloseness": lambda m: f"{m.attribute} in every class is at most {m.threshold:g} away from the whole table",
+    "DeltaDisclosure": lambda m: (
+        f"no value of {m.attribute} is more than e^{m.threshold:g} times as likely, or as unlikely, "
+        "in any class as in the whole table"
+    ),
+    "BasicBetaLikeness": lambda m: (
+        f"no value of {m.attribute} is more than {1 + m.threshold:g} times as likely in any class"
+    ),
+    "EnhancedBetaLikeness": lambda m: (
+        f"no value of {m.attribute} is more than {1 + m.threshold:g} times as likely in any class, common values less"
+    ),
+    "JointCloseness": lambda m: (
+        f"{m.attribute} together are in every class at most {m.threshold:g} away from the whole table"
+    ),
+}
+"""Up to version 0.1, by the class of the model."""
+
+
+def is_stated(model: Model, statement: str) -> bool:
+    """Whether a sentence states the model's demand, in today's words or in former ones."""
+    former = _TO_0_1.get(type(model).__name__)
+    return statement == model.statement() or (former is not None and statement == former(model))
