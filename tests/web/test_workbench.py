@@ -128,7 +128,11 @@ def set_number(page: Page, label: str, value: str) -> None:
 
 
 def ask(page: Page, server: Server, table: str, **thresholds: str) -> None:
-    titles = {"k": "Hide in a crowd", "t": "Stay close to the whole table", "l": "Several values in every class"}
+    titles = {
+        "k": "Hide among similar rows (k)",
+        "t": "Stay close to the whole table (t)",
+        "l": "Several values in every group (l)",
+    }
     page.goto(f"{server.url}/privacy/{table}")
     for key, value in thresholds.items():
         switch = page.get_by_role("switch", name=f"Ask for {titles[key]}")
@@ -157,10 +161,10 @@ def ended(card: Any) -> str:
 
 
 def release_of(page: Page, server: Server, table: str, run: str, folder: Path) -> Path:
-    """Download a run's bundle from Take home and unpack it."""
+    """Download a run's bundle from Download and unpack it."""
     page.goto(f"{server.url}/run/{table}")
     card = page.locator(".pv-run").filter(has=page.get_by_role("heading", name=run, exact=True))
-    card.get_by_role("link", name="Take home").click()
+    card.get_by_role("link", name="Download").click()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download release.zip").click()
     packed = folder / f"{run}.zip"
@@ -180,28 +184,28 @@ def test_the_whole_job_from_upload_to_a_bundle_that_verifies(page: Page, server:
     assert manifest["privacy"]["t"]["illness"] <= 0.3
     assert "name" not in manifest["policy"]["columns"]
     assert (bundle / "report.html").is_file()
-    # What was taken home can be looked at again.
+    # What was downloaded can be looked at again.
     page.goto(f"{server.url}/")
-    page.get_by_label("Choose a release bundle").set_input_files(tmp_path / "first.zip")
-    expect(page.get_by_text("The release verifies")).to_be_visible()
-    expect(page.get_by_role("heading", name="Class sizes")).to_be_visible()
+    page.get_by_label("Choose a packed release").set_input_files(tmp_path / "first.zip")
+    expect(page.get_by_text("The release was verified")).to_be_visible()
+    expect(page.get_by_role("heading", name="Group sizes")).to_be_visible()
 
 
 def test_explore_marks_the_class_of_a_row_on_both_sides(page: Page, server: Server, finished: str) -> None:
     page.goto(f"{server.url}/explore/{finished}")
-    original = page.get_by_role("region", name="Rows of the original by class")
-    released = page.get_by_role("region", name="Rows of the release by class")
+    original = page.get_by_role("region", name="Rows of the original by group")
+    released = page.get_by_role("region", name="Rows of the release by group")
     first = original.locator(".ag-row[row-index='0'] .ag-cell").nth(1)
     first.click()
     expect(page.get_by_text("Class 1", exact=True)).to_be_visible()
     for side in (original, released):
         expect(side.locator(".pv-chosen").first).to_be_visible()
-    page.get_by_role("switch", name="Show this class alone").click()
+    page.get_by_role("switch", name="Show only this group").click()
     expect(released.locator(".ag-row:not(.pv-chosen)")).to_have_count(0)
-    for heading in ("Class sizes", "Distance of each class", "The worst classes", "Before and after"):
+    for heading in ("Group sizes", "Distance of each group", "Groups closest to a limit", "Before and after"):
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
     page.get_by_role("button", name="Attack this release").click()
-    expect(page.get_by_text("No promise was broken.")).to_be_visible(timeout=RUN)
+    expect(page.get_by_text("No guarantee was broken.")).to_be_visible(timeout=RUN)
 
 
 def test_a_hierarchy_edit_changes_the_outcome(page: Page, server: Server, tmp_path: Path) -> None:
@@ -210,7 +214,7 @@ def test_a_hierarchy_edit_changes_the_outcome(page: Page, server: Server, tmp_pa
     assert ended(start(page, server, table, "before")) == "done"
     page.goto(f"{server.url}/columns/{table}")
     page.get_by_role("link", name="Hierarchy of town").click()
-    page.get_by_role("combobox", name="How values become coarser").click()
+    page.get_by_role("combobox", name="How values are generalized").click()
     page.get_by_role("option", name="A tree of groups").click()
     tree = page.get_by_role("tree")
     for value in ("Cork", "Derry"):
@@ -330,11 +334,11 @@ def test_a_policy_that_cannot_be_reached_is_explained(page: Page, server: Server
 def test_sliders_end_where_the_table_does(page: Page, server: Server) -> None:
     table = upload(page, server)
     ask(page, server, table, l="2")
-    slider = page.get_by_role("slider", name="Several values in every class")
+    slider = page.get_by_role("slider", name="Several values in every group (l)")
     # Five illnesses, equally common: no l above 5 can be kept.
     expect(slider).to_have_attribute("aria-valuemax", "5")
     slider.locator("[tabindex='0']").press("ArrowRight")
-    expect(page.get_by_text("No sensitive value makes up more than 1/3 of any class.")).to_be_visible()
+    expect(page.get_by_text("No sensitive value makes up more than 1/3 of any group.")).to_be_visible()
 
 
 def test_every_view_is_readable_for_everybody(server: Server, chromium: Browser, finished: str) -> None:
@@ -394,8 +398,8 @@ def views_of(table: str) -> dict[str, str]:
         f"/?table={table}": "Fetched as you scroll",
         f"/columns/{table}": "of the people",
         f"/columns/{table}/2": "Level by level",
-        f"/privacy/{table}": "Hide in a crowd",
+        f"/privacy/{table}": "Hide among similar rows (k)",
         f"/run/{table}": "looked at",
         f"/explore/{table}": "Before and after",
-        f"/take-home/{table}": "Release bundle",
+        f"/download/{table}": "Release folder",
     }

@@ -84,10 +84,10 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
     400: {"model": Problem, "description": "what was sent cannot be used"},
     401: {"model": Problem, "description": "the token is missing or wrong"},
     403: {"model": Problem, "description": "the request comes from another site"},
-    404: {"model": Problem, "description": "there is no such thing"},
+    404: {"model": Problem, "description": "not found"},
     409: {"model": Problem, "description": "not in this state"},
     413: {"model": Problem, "description": "too large"},
-    421: {"model": Problem, "description": "the workbench has another name"},
+    421: {"model": Problem, "description": "unknown host name"},
     429: {"model": Problem, "description": "too many runs are waiting"},
 }
 

@@ -57,7 +57,7 @@ class Guard:
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         if headers.get("host", "").lower() not in self.names:
-            return 421, "this workbench does not answer to that name"
+            return 421, "this workbench does not accept this host name"
         origin = headers.get("origin")
         unsafe = scope["type"] == "websocket" or scope["method"] not in READING
         if unsafe and origin is not None and urlsplit(origin).netloc.lower() not in self.names:
@@ -70,7 +70,8 @@ class Guard:
         if not length.isdigit() or int(length) > self.settings.max_upload:
             return (
                 413,
-                f"more than {self.settings.max_upload // 10**6} MB are not taken; start with a larger --max-upload",
+                f"more than {self.settings.max_upload // 10**6} MB cannot be uploaded. "
+                "Restart with a larger --max-upload",
             )
         return None
 
@@ -118,7 +119,7 @@ class Guard:
             await self.app(scope, counted if scope["type"] == "http" else receive, hardened)
         except TooLarge:
             if not started:
-                await _refuse(scope, send, 413, f"more than {self.settings.max_upload // 10**6} MB are not taken")
+                await _refuse(scope, send, 413, f"more than {self.settings.max_upload // 10**6} MB cannot be uploaded")
 
 
 def _with_safe_headers(headers: Iterable[tuple[bytes, bytes]], path: str) -> list[tuple[bytes, bytes]]:

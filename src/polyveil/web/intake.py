@@ -29,9 +29,7 @@ def copy_limited(content: BinaryIO, path: Path, limit: int) -> None:
 
 def check_unpacked(path: Path, limit: int) -> None:
     """A small packed file may stand for an enormous table: count before anything is read into memory."""
-    too_large = InputError(
-        f"unpacked, the file has more than {limit // 10**6} MB, which is more than the workbench takes"
-    )
+    too_large = InputError(f"unpacked, the file has more than {limit // 10**6} MB, more than the workbench accepts")
     if path.suffix == ".gz":
         size = 0
         try:
@@ -57,10 +55,10 @@ def check_unpacked(path: Path, limit: int) -> None:
 
 def unpack_bundle(packed: Path, target: Path, limit: int) -> None:
     """The files of a zipped bundle, flat; nothing is written outside `target`, and no more than `limit` bytes."""
-    no_bundle = InputError("the file is not a release bundle. Give the zip file that was taken home")
-    too_large = InputError(
-        f"unpacked, the file has more than {limit // 10**6} MB, which is more than the workbench takes"
+    no_bundle = InputError(
+        "the file is not a packed release folder. Give the zip file that was downloaded from a finished run"
     )
+    too_large = InputError(f"unpacked, the file has more than {limit // 10**6} MB, more than the workbench accepts")
     target.mkdir(mode=0o700)
     size = 0
     try:

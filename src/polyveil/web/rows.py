@@ -76,7 +76,7 @@ def _of_run(run: StoredRun, library: Library, side: Side, start: int, stop: int,
     if side == "original":
         whole = library.open(run.table).table.frame
         if part.height and int(part["row"].max()) >= whole.height:  # type: ignore[arg-type]
-            raise InputError("the table is not the one that this run was made from any more")
+            raise InputError("the table has changed since this run")
         part = whole[part["row"].to_numpy().astype(np.int64)]
     else:
         part = part.drop(CLASS)

@@ -48,7 +48,7 @@ class Settings:
     def __post_init__(self) -> None:
         if self.token is None and not is_loopback(self.host):
             raise InputError(
-                "a workbench that other machines can reach needs its token. Leave out --no-token, or bind 127.0.0.1"
+                "a workbench that other machines can reach needs a token. Leave out --no-token, or bind 127.0.0.1"
             )
         missing = [str(folder) for folder in self.data_folders if not folder.is_dir()]
         if missing:

@@ -116,7 +116,7 @@ class Store:
             raise
 
     def add_file(self, path: str) -> StoredTable:
-        """Work on a file of this machine, only below the folders given at start; links are followed before judging."""
+        """Work on a file on this machine, only below the folders given at start; links are followed before judging."""
         allowed = [folder.resolve() for folder in self.settings.data_folders]
         if not allowed:
             raise InputError("no folder was opened for reading. Start the workbench with --data FOLDER")
@@ -146,7 +146,7 @@ class Store:
     def table(self, table_id: str) -> StoredTable:
         about = _read_json(self._folder(self.tables_folder, table_id) / "table.json")
         if about is None:
-            raise Missing("there is no such table")
+            raise Missing("this table does not exist")
         return StoredTable(
             table_id, about["name"], about["kind"], Path(about["path"]), about["created"], about["policy"]
         )
@@ -182,7 +182,7 @@ class Store:
         return self._save_run(folder, self.table(run.table), title, kind="attack", of=run.id, release=str(run.bundle))
 
     def add_bundle(self, name: str, content: BinaryIO) -> StoredRun:
-        """A release that was taken home earlier, to be looked at again; refuses what is no bundle, and large ones."""
+        """A release that was downloaded earlier, to be looked at again; refuses what is no bundle, and large ones."""
         folder = self._new(self.runs_folder)
         try:
             packed = folder / "upload.zip"
@@ -210,7 +210,7 @@ class Store:
         folder = self._folder(self.runs_folder, run_id)
         about, state = _read_json(folder / "run.json"), _read_json(folder / "state.json")
         if about is None or state is None:
-            raise Missing("there is no such run")
+            raise Missing("this run does not exist")
         outcome = _read_json(folder / "outcome.json") or {}
         return StoredRun(
             run_id,
@@ -270,7 +270,7 @@ class Store:
 
     def _folder(self, parent: Path, name: str) -> Path:
         if not _ID.fullmatch(name):
-            raise Missing("there is no such table or run")
+            raise Missing("this table or run does not exist")
         return parent / name
 
 

@@ -72,7 +72,7 @@ class Library:
         try:
             about = stored.path.stat()
         except OSError:
-            raise InputError(f"{stored.name} is not there any more. Open it again") from None
+            raise InputError(f"{stored.name} no longer exists. Open it again") from None
         stamp = (about.st_mtime_ns, about.st_size)
         with self._lock:
             reading = self._reading.setdefault(table_id, threading.Lock())

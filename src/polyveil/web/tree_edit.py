@@ -66,7 +66,7 @@ def find(forest: NodeForest, label: str) -> Node:
     """The node of that label."""
     found = next((node for node in walk(forest) if node.label == label), None)
     if found is None:
-        raise InputError("there is no such value or group in the tree any more")
+        raise InputError("this value or group is no longer in the tree")
     return found
 
 
@@ -236,5 +236,5 @@ def _free(forest: NodeForest, name: str) -> str:
     if not name:
         raise InputError("give the group a name")
     if name == "*" or any(node.label == name for node in walk(forest)):
-        raise InputError("another group or value has that name already; every name stands once")
+        raise InputError("another group or value already has this name. Names must be unique")
     return name

@@ -59,9 +59,9 @@ def run(folder: Path) -> dict[str, Any]:
     except PolyveilError as error:
         return {"state": "failed", "error": error_of(error)}
     except MemoryError:
-        return {"state": "failed", "error": {"message": "the machine has not enough memory for this run"}}
+        return {"state": "failed", "error": {"message": "this machine does not have enough memory for this run"}}
     except Exception as error:
-        message = f"an unforeseen {kind_and_place(error)}. Please report it with this line"
+        message = f"an unexpected {kind_and_place(error)}. Please report it with this line"
         return {"state": "failed", "error": {"message": message}}
     return {"state": "done", **done, "took": time.time() - started}
 

@@ -41,7 +41,7 @@ def add_pages(api: FastAPI, bench: Workbench) -> None:
         logging.getLogger(name).addFilter(WithoutText())
     app.add_static_files("/_workbench", STATIC)
     # The toolkit's own page for errors shows their text, which may hold data.
-    app.on_page_exception(lambda error: ui.label(f"An unforeseen {kind_and_place(error)}. Please report it."))
+    app.on_page_exception(lambda error: ui.label(f"An unexpected {kind_and_place(error)}. Please report it."))
     for name in VIEWS:
         import_module(f"polyveil.web.pages.{name}").add(bench)
     ui.run_with(

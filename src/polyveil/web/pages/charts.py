@@ -19,7 +19,7 @@ BASE: Mapping[str, Any] = {
     "grid": {"left": 12, "right": 18, "top": 34, "bottom": 30, "containLabel": True},
     "aria": {"enabled": True},
 }
-AXES = {"k": "k, least rows that look alike", "t": "greatest distance t", "l": "least l"}
+AXES = {"k": "k, smallest group", "t": "greatest distance t", "l": "least l"}
 
 
 def _axis(name: str = "", **more: Any) -> dict[str, Any]:
@@ -122,7 +122,7 @@ def distances(about: Mapping[str, Any]) -> dict[str, Any]:
         **BASE,
         "grid": {"left": 34, "right": 20, "top": 20, "bottom": 40, "containLabel": True},
         "tooltip": {":formatter": "p => p.value[0] + ' rows, distance ' + p.value[1].toFixed(3)"},
-        "xAxis": _axis("rows of the class", type="log" if _wide(about["classes"]) else "value"),
+        "xAxis": _axis("rows in the group", type="log" if _wide(about["classes"]) else "value"),
         "yAxis": _axis("distance", type="value", nameGap=42, min=0, max=round(max(limit, about["worst"]) * 1.1, 3)),
         "series": [
             {

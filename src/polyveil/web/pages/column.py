@@ -124,7 +124,7 @@ class _ColumnPage:
     def _draw_rules(self, shape: Shape) -> None:
         self.rules.clear()
         with self.rules:
-            text("How values become coarser", "h2", "pv-h2")
+            text("How values are generalized", "h2", "pv-h2")
             rule_form(self.column, self.change, self._start_tree)
             fault_notice(shape.faults)
 
@@ -183,7 +183,7 @@ class _ColumnPage:
         self.steps.set_visibility(bool(found))
         with self.steps:
             text("Level by level", "h2", "pv-h2")
-            text("What a cell becomes, step by step, and in how many rows it stands.", classes="pv-hint")
+            text("What a cell becomes at each level, and how many rows have it.", classes="pv-hint")
             for level in found:
                 _level(level, len(found) - 1)
 
@@ -196,7 +196,10 @@ class _ColumnPage:
         async def choose(event: Any) -> None:
             await self.change(distance=event.value or None)
 
-        with self.distance, card("Distance", "How far apart two values are, which closeness (t) is measured by."):
+        with (
+            self.distance,
+            card("Distance", "How far apart two values are. Closeness (t) is measured with this distance."),
+        ):
             select = ui.select(DISTANCES, value=self.column.get("distance", ""), on_change=choose)
             select.props('outlined dense aria-label="Distance"')
         with self.protection:

@@ -16,9 +16,9 @@ from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import at_place, card, drop_zone, fault_notice, figure, row, stack, text
 
 ROLES = {
-    "identifier": ("Identifier", "names a person: dropped"),
+    "identifier": ("Identifier", "identifies a person: removed"),
     "quasi": ("Quasi", "others may know it: generalized"),
-    "sensitive": ("Sensitive", "nobody should learn it: protected"),
+    "sensitive": ("Sensitive", "should stay private: protected"),
     "insensitive": ("Insensitive", "harmless: published as it is"),
 }
 TYPES = {"numeric": "number", "categorical": "category", "ordinal": "ordered category", "date": "date"}
@@ -41,9 +41,9 @@ def add(bench: Workbench) -> None:
 
 
 async def _build(work: Work) -> None:
-    text("What is in the columns?", "h1", "pv-h1")
+    text("What do the columns contain?", "h1", "pv-h1")
     text(
-        "Choose a role for every column. The suggestions come from names and values; you know what they mean.",
+        "Choose a role for every column. Suggestions are based on names and values; you know what they mean.",
         classes="pv-lead",
     )
     view = _Columns(work)
@@ -151,7 +151,7 @@ class _Columns:
             with ui.element("div").props("role=status aria-live=polite").classes("pv-row pv-figures"):
                 figure(
                     f"{alone:,} of {rows:,}",
-                    "rows that the quasi-identifiers single out",
+                    "rows identified by the quasi-identifiers alone",
                     "pv-bad" if share > 0.05 else "",
                 )
                 figure(f"{share:.1%}", "of the people in the table")
@@ -172,7 +172,7 @@ def _why(column: Mapping[str, Any], about: ColumnProfile | None) -> str:
     if about is None:
         return "The table has no such column."
     if not column:
-        return f"The policy does not mention this column: choose a role. Suggested: {about.role}."
+        return f"This column is not in the policy. Choose a role. Suggested: {about.role}."
     if column.get("role") == about.role:
         return about.reason
     return f"Suggested: {about.role}. {about.reason}"

@@ -14,7 +14,7 @@ from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import bars, card, drop_zone, figure, grid, notice, row, stack, text, trusted
 from polyveil.web.store import StoredTable
 
-KINDS = {"upload": "uploaded", "file": "file of this machine", "example": "example"}
+KINDS = {"upload": "uploaded", "file": "file on this machine", "example": "example"}
 ACCEPTED = ".csv,.tsv,.tab,.txt,.gz,.parquet,.pq"
 TYPES = {"numeric": "number", "categorical": "category", "ordinal": "ordered category", "date": "date"}
 
@@ -32,9 +32,9 @@ def add(bench: Workbench) -> None:
 
 
 def _start(bench: Workbench) -> None:
-    text("Which table shall be published?", "h1", "pv-h1")
+    text("Which table do you want to anonymize?", "h1", "pv-h1")
     text(
-        "It stays on this machine: nothing is sent anywhere, and nothing is loaded from the internet.",
+        "The data stays on this machine. Nothing is sent anywhere, and nothing is loaded from the internet.",
         classes="pv-lead",
     )
     with ui.element("div").classes("pv-columns pv-two"):
@@ -65,7 +65,7 @@ def _upload(bench: Workbench) -> None:
 
 
 def _file(bench: Workbench) -> None:
-    with card("Open a file of this machine", "Only below the folders that were named when the workbench was started."):
+    with card("Open a file on this machine", "Only from the folders named when the workbench was started."):
         place = stack()
         with row("pv-end"):
             name = ui.input("Path below the folder").classes("pv-grow").props("outlined dense")
@@ -85,7 +85,7 @@ def _file(bench: Workbench) -> None:
 
 
 def _examples(bench: Workbench) -> None:
-    with card("Try an example", "Made up: no row describes a real person."):
+    with card("Try an example", "Generated data: no row describes a real person."):
         for example in EXAMPLES.values():
             with ui.element("div").classes("pv-item"):
                 with stack("pv-grow pv-tight"):
@@ -102,14 +102,14 @@ def _examples(bench: Workbench) -> None:
 
 
 def _known(bench: Workbench) -> None:
-    box = card("Tables on the bench")
+    box = card("Your tables")
 
     def draw() -> None:
         box.clear()
         tables = bench.store.tables()
         box.set_visibility(bool(tables))
         with box:
-            text("Tables on the bench", "h2", "pv-h2")
+            text("Your tables", "h2", "pv-h2")
             for table in tables[:12]:
                 _known_table(bench, table, draw)
 
@@ -145,14 +145,14 @@ def _ago(created: float) -> str:
 
 
 def _bring_back(bench: Workbench) -> None:
-    with card("Look at a release again", "A bundle that was taken home earlier is verified and shown."):
+    with card("Open a release", "Verify and show a release folder that you downloaded earlier."):
         drop_zone(
             "/api/bundles",
-            "Drop a bundle (.zip)",
-            "the file from Take home",
+            "Drop a packed release (.zip)",
+            "the file from Download",
             ".zip",
             done="bundle_taken",
-            label="Choose a release bundle",
+            label="Choose a packed release",
         )
         for run in bench.store.runs("bundle")[:5]:
             link = text(run.title, "a", "pv-link")
@@ -183,7 +183,7 @@ async def _look(work: Work) -> None:
                 trusted(bars(sketches[about.name], about.name))
                 for hint in about.missing_hints[:2]:
                     text(f"“{hint.marker}” in {hint.rows:,} rows may mean missing", classes="pv-hint pv-warn")
-    with card("Rows", "Fetched as you scroll."):
+    with card("Rows", "Loaded as you scroll."):
         grid(f"/api/tables/{work.stored.id}/rows", list(table.columns), label="Rows of the table")
     next_step("data", work.stored.id)
 

@@ -1,4 +1,4 @@
-"""Take home: the bundle, the policy, the report, and the command line that makes the run again."""
+"""Download: the release folder, the policy, the report, and the command line that makes the run again."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from polyveil.web.store import StoredRun
 def add(bench: Workbench) -> None:
     """Register the view."""
 
-    @ui.page("/take-home/{table_id}")
-    def take_home(table_id: str, run: str | None = None) -> None:
+    @ui.page("/download/{table_id}")
+    def download(table_id: str, run: str | None = None) -> None:
         async def build(work: Work) -> None:
             _build(work, run)
 
-        table_page(bench, "take-home", table_id, build)
+        table_page(bench, "download", table_id, build)
 
 
 def command_line(run: StoredRun) -> str:
@@ -33,10 +33,10 @@ def command_line(run: StoredRun) -> str:
 
 def _build(work: Work, wanted: str | None) -> None:
     done = [run for run in work.bench.store.runs(table=work.stored.id) if run.state == "done"]
-    text("Take it home", "h1", "pv-h1")
+    text("Download", "h1", "pv-h1")
     if not done:
         notice("There is no finished run yet.", "info", remedy="Start one in the step Run.")
-        next_step("take-home", work.stored.id)
+        next_step("download", work.stored.id)
         return
     run = next((each for each in done if each.id == wanted), done[0])
     names = {each.id: f"{each.title}: {figures_of(each)}" for each in done}
@@ -44,7 +44,7 @@ def _build(work: Work, wanted: str | None) -> None:
         names,
         value=run.id,
         label="Run",
-        on_change=lambda event: ui.navigate.to(f"/take-home/{work.stored.id}?run={event.value}"),
+        on_change=lambda event: ui.navigate.to(f"/download/{work.stored.id}?run={event.value}"),
     )
     select.props("outlined dense").style("max-width: 760px; width: 100%")
     with ui.element("div").classes("pv-columns pv-two"):
@@ -53,17 +53,17 @@ def _build(work: Work, wanted: str | None) -> None:
             _again(run)
         with card("Policy"):
             text(
-                "Everything that was declared; open it again in Columns, or use it on the command line.",
+                "All your settings. Open the file again in Columns, or use it on the command line.",
                 classes="pv-hint",
             )
             text(run.policy, "pre", "pv-code pv-yaml").props('tabindex=0 aria-label="Policy file"')
-    next_step("take-home", work.stored.id)
+    next_step("download", work.stored.id)
 
 
 def _files(run: StoredRun) -> None:
-    with card("Files", "The bundle was verified from its files before it appeared here."):
+    with card("Files", "The release was verified from its files before it appeared here."):
         _file(
-            "Release bundle",
+            "Release folder",
             "what you publish: tables, manifest, report",
             f"/api/runs/{run.id}/bundle",
             "release.zip",
@@ -72,9 +72,12 @@ def _files(run: StoredRun) -> None:
         _file("Policy", "to run it again, here or elsewhere", f"/api/runs/{run.id}/policy", "policy.yaml")
         if (run.bundle / "report.html").is_file():
             _file(
-                "Report", "what it promises, reached, cost and leaves open", f"/api/runs/{run.id}/report", "report.html"
+                "Report",
+                "guarantees, detail lost, and what is not covered",
+                f"/api/runs/{run.id}/report",
+                "report.html",
             )
-        text("The class of each row never leaves this machine: it is not part of the bundle.", classes="pv-hint")
+        text("The group of each original row is not part of the release and stays on this machine.", classes="pv-hint")
 
 
 def _file(title: str, hint: str, address: str, name: str, *, main: bool = False) -> None:
@@ -95,6 +98,7 @@ def _again(run: StoredRun) -> None:
                 "outline no-caps dense"
             )
         text(
-            "Rows are released in a new random order each time; classes and losses are the same with the same seed.",
+            "Rows are released in a new random order each time. "
+            "Groups and detail lost are the same with the same seed.",
             classes="pv-hint",
         )

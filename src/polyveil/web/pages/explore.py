@@ -39,7 +39,7 @@ def add(bench: Workbench) -> None:
 def _build(work: Work, wanted: str | None) -> None:
     bench = work.bench
     done = [run for run in bench.store.runs(table=work.stored.id) if run.state == "done"]
-    text("What came of it?", "h1", "pv-h1")
+    text("Results", "h1", "pv-h1")
     if not done:
         notice("There is no finished run yet.", "info", remedy="Start one in the step before.")
         next_step("explore", work.stored.id)
@@ -60,7 +60,8 @@ def _frontier(work: Work, done: Sequence[StoredRun], chosen: StoredRun) -> None:
         ui.navigate.to(f"/explore/{work.stored.id}?run={run_id}")
 
     with card(
-        "All runs", "Loss against protection. Runs on the dashed line are beaten by no other; choose one to look at."
+        "All runs",
+        "Detail lost against protection. Runs on the dashed line have the best trade-off. Click one for details.",
     ):
         with row("pv-between"):
             runs = {run.id: f"{run.title}: {figures_of(run)}" for run in done}
@@ -79,7 +80,7 @@ def _frontier(work: Work, done: Sequence[StoredRun], chosen: StoredRun) -> None:
                 charts.frontier(done, axis, chosen.id),
                 on_point_click=lambda event: go(event.data["id"]) if isinstance(event.data, dict) else None,
             ).classes("pv-chart")
-            chart.props('role=img aria-label="Loss against protection of all runs"')
+            chart.props('role=img aria-label="Detail lost against protection, all runs"')
 
     draw(first)
 
@@ -89,14 +90,17 @@ def _details(bench: Workbench, run: StoredRun, work: Work | None) -> None:
     about = run.outcome["summary"]
     _head(run, about)
     if views is None:
-        notice("There is nothing to draw for this run.", "caution")
+        notice("This run has no charts.", "caution")
         return
     side_by_side(run, views, work)
     with ui.element("div").classes("pv-columns pv-two"):
-        with card("Class sizes", "Share of the classes by how many rows they have."):
-            _chart(charts.shares(views["sizes"], "rows"), "Class sizes")
+        with card(
+            "Group sizes",
+            "Share of the groups by number of rows. A group is a set of rows that look alike in the release.",
+        ):
+            _chart(charts.shares(views["sizes"], "rows"), "Group sizes")
         with stack():
-            with card("Loss by column", "0: as it was, 1: nothing left."):
+            with card("Detail lost by column", "0 %: unchanged, 100 %: nothing left."):
                 _losses(about["loss"]["by_attribute"])
             _utility(views.get("utility"))
     _distances(views)
@@ -111,13 +115,13 @@ def _head(run: StoredRun, about: Mapping[str, Any]) -> None:
     with card(run.title), row("pv-figures"):
         figure(f"{about['rows'] - about['suppressed']:,}", "rows released")
         figure(f"{about['classes']:,}", "classes")
-        figure(number(privacy["k"]), "k, the smallest class")
+        figure(number(privacy["k"]), "k, the smallest group")
         least, worst = least_l(privacy), worst_t(privacy)
         if least is not None:
             figure(f"{least:.2f}", "least l")
         if worst is not None:
             figure(f"{worst:.3f}", "greatest distance t")
-        figure(f"{loss['normalized_loss']:.3f}", "loss, 0 to 1")
+        figure(f"{loss['normalized_loss']:.1%}", "detail lost")
         figure(percent(about["suppressed"] / max(about["rows"], 1)), "rows left out")
         if "additional_information_loss" in loss:
             figure(number(loss["additional_information_loss"]), "additional loss of grouping")
@@ -126,10 +130,10 @@ def _head(run: StoredRun, about: Mapping[str, Any]) -> None:
 def _utility(found: Mapping[str, float] | None) -> None:
     if not found:
         return
-    with card("What it is still good for", "Against the original; smaller is better."), row("pv-figures"):
-        figure(percent(found["query_error"]), "error of a typical count")
-        figure(f"{found['distribution_shift']:.3f}", "shift of distributions")
-        figure(f"{found['association_shift']:.3f}", "shift of associations")
+    with card("How useful it still is", "Compared with the original. Smaller is better."), row("pv-figures"):
+        figure(percent(found["query_error"]), "error of a typical count query")
+        figure(f"{found['distribution_shift']:.3f}", "change in distributions")
+        figure(f"{found['association_shift']:.3f}", "change in associations")
 
 
 def _losses(by_attribute: Mapping[str, float]) -> None:
@@ -153,27 +157,29 @@ def _chart(options: dict[str, Any], label: str, classes: str = "pv-chart") -> No
 def _distances(views: Mapping[str, Any]) -> None:
     if not views["distances"]:
         return
-    box = card("Distance of each class", "How far a sensitive column is from the whole table, class by class.")
+    box = card("Distance of each group", "How far each group's values are from those of the whole table.")
     with box, ui.element("div").classes("pv-columns pv-two"):
         for name, about in views["distances"].items():
             with stack("pv-tight"):
                 text(name, "h3", "pv-h3")
                 words = f"worst {about['worst']:.3f}, rows at {about['mean']:.3f} on average, limit {about['limit']:g}"
                 text(words, classes="pv-hint")
-                _chart(charts.distances(about), "Distance per class")
+                _chart(charts.distances(about), "Distance per group")
 
 
 def _worst(views: Mapping[str, Any]) -> None:
     if not views["worst"]:
         return
-    with card("The worst classes", "Nearest to what is allowed: how much of the limit each uses up."):
+    with card("Groups closest to a limit", "The groups closest to a limit, and how much of the limit each uses."):
         head = tag(
             "tr",
-            *(tag("th", name, scope="col") for name in ("class", "rows", "what", "measured", "limit", "used", "who")),
+            *(tag("th", name, scope="col") for name in ("group", "rows", "what", "measured", "limit", "used", "who")),
         )
         body = [_worst_row(each) for each in views["worst"][:15]]
         table = tag("table", tag("thead", head), tag("tbody", *body), class_="pv-table")
-        trusted(tag("div", table, class_="pv-scroll", tabindex="0", role="region", aria_label="The worst classes"))
+        trusted(
+            tag("div", table, class_="pv-scroll", tabindex="0", role="region", aria_label="Groups closest to a limit")
+        )
 
 
 def _worst_row(each: Mapping[str, Any]) -> Markup:
@@ -207,7 +213,11 @@ def _distributions(views: Mapping[str, Any]) -> None:
 
 
 def _attacks(bench: Workbench, run: StoredRun) -> None:
-    box = card("Attacks", "Simulated adversaries try the release; only you can do this, because it needs the original.")
+    box = card(
+        "Attacks",
+        "Simulated attackers try to learn about people from the release. "
+        "This needs the original table, so only you can do it.",
+    )
     place = stack("pv-mid")
     place.move(box)
     shown = {"stamp": ""}
@@ -235,7 +245,7 @@ def _attacks(bench: Workbench, run: StoredRun) -> None:
             elif attack.state not in FINISHED:
                 with row().props("role=status"):
                     ui.spinner(size="1.4rem")
-                    text("The adversaries are at work", "span", "pv-hint")
+                    text("Attacks are running", "span", "pv-hint")
             elif attack.state != "done":
                 notice(attack.outcome.get("error", {}).get("message", attack.state), title="The attacks did not finish")
             else:
@@ -247,9 +257,9 @@ def _attacks(bench: Workbench, run: StoredRun) -> None:
 
 def _attack_table(report: Mapping[str, Any]) -> None:
     if report["holds"]:
-        notice("No promise was broken.", "success")
+        notice("No guarantee was broken.", "success")
     else:
-        notice("A promise was broken: do not publish this release.", title="Broken")
+        notice("A guarantee was broken. Do not publish this release.", title="Broken")
     tones = {"within bound": "pv-tag pv-ok", "broken": "pv-tag pv-stop", "no promise": "pv-tag pv-care"}
     rows = []
     for each in report["attacks"]:
@@ -268,7 +278,7 @@ def _attack_table(report: Mapping[str, Any]) -> None:
                 tag("td", tag("span", each["verdict"], class_=tones.get(each["verdict"], "pv-tag pv-plain"))),
             )
         )
-    names = ("attack", "the adversary", "right", "95 % interval", "without the release", "bound", "verdict")
+    names = ("attack", "the attacker", "right", "95 % interval", "without the release", "bound", "verdict")
     head = tag("tr", *(tag("th", name, scope="col") for name in names))
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="pv-table")
     trusted(tag("div", table, class_="pv-scroll", tabindex="0", role="region", aria_label="Attacks"))
@@ -279,7 +289,7 @@ def _brought_back(bench: Workbench, run_id: str) -> None:
     try:
         title = bench.store.run(run_id).title
     except PolyveilError:
-        notice("This release is not here any more.")
+        notice("This release no longer exists.")
         ui.link("To the start", "/")
         return
     text(title, "h1", "pv-h1")
@@ -298,7 +308,7 @@ def _brought_back(bench: Workbench, run_id: str) -> None:
                     ui.spinner(size="2rem")
                     text("Verifying the release", "span")
             elif run.state != "done":
-                notice(run.outcome.get("error", {}).get("message", run.state), title="It cannot be opened")
+                notice(run.outcome.get("error", {}).get("message", run.state), title="The release cannot be opened")
             else:
                 _verification(run.outcome["verification"])
                 _details(bench, run, None)
@@ -309,7 +319,11 @@ def _brought_back(bench: Workbench, run_id: str) -> None:
 
 def _verification(found: Mapping[str, Any]) -> None:
     if found["holds"]:
-        notice("Every claim of its manifest was checked from its files, and holds.", "success", "The release verifies")
+        notice(
+            "Every claim in its manifest was checked against its files and holds.",
+            "success",
+            "The release was verified",
+        )
         return
     for finding in found["findings"]:
         if finding["outcome"] == "fails":

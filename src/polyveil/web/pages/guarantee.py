@@ -63,7 +63,7 @@ def guarantee(
         with row("pv-between pv-nowrap"):
             text(title, "h2", "pv-h2")
             switch = ui.switch(value=on, on_change=turn).mark(f"ask-{key}")
-            switch.props["aria-label"] = f"Ask for {title}"
+            switch.props["aria-label"] = f"Require {title}"
         if on:
             slider(place, key, bounds, view.save, label=title, shown=says)
         if note:

@@ -145,12 +145,12 @@ class TreeEditor:
                 one and bool(chosen),
                 "Rename the selected group",
             )
-            act("Merge", lambda: tree_edit.merge(self.forest, picked), len(chosen) > 1, "Join the selected groups")
+            act("Merge", lambda: tree_edit.merge(self.forest, picked), len(chosen) > 1, "Merge the selected groups")
             act(
                 "Dissolve",
                 lambda: tree_edit.dissolve(self.forest, picked[0]),
                 one and bool(chosen),
-                "Take the group away, keep what it holds",
+                "Remove the group, keep its values",
             )
             self._mover(picked, some)
             undo = ui.button(icon="undo", on_click=self._undo).props('flat round dense aria-label="Undo"')

@@ -40,7 +40,7 @@ STEPS = (
     Step("privacy", "Privacy"),
     Step("run", "Run"),
     Step("explore", "Explore"),
-    Step("take-home", "Take home"),
+    Step("download", "Download"),
 )
 
 
@@ -72,7 +72,7 @@ def _attribute(value: str) -> str:
 
 def _appearance(bench: Workbench, dark: ui.dark_mode) -> None:
     icons = {None: "brightness_auto", False: "light_mode", True: "dark_mode"}
-    names = {None: "as the system", False: "light", True: "dark"}
+    names = {None: "like the system", False: "light", True: "dark"}
 
     def turn() -> None:
         order: list[bool | None] = [None, False, True]
@@ -83,7 +83,7 @@ def _appearance(bench: Workbench, dark: ui.dark_mode) -> None:
     button = ui.button(icon=icons[dark.value], on_click=turn).props("flat round dense color=secondary")
     button.props(f'aria-label="Appearance: {names[dark.value]}"').mark("appearance")
     with button:
-        ui.tooltip("Light, dark, or as the system")
+        ui.tooltip("Light, dark, or like the system")
 
 
 def _steps(current: str, table_id: str | None) -> None:
@@ -112,7 +112,7 @@ def table_page(bench: Workbench, step: str, table_id: str, build: Callable[[Work
         stored = bench.store.table(table_id)
     except PolyveilError:
         with frame(bench, "data", None):
-            notice("This table is not here any more. It may have been deleted, by hand or because of its age.")
+            notice("This table no longer exists. It was deleted by somebody, or automatically because of its age.")
             ui.link("Open another table", "/")
         return
     main = frame(bench, step, table_id, stored.name)
@@ -131,7 +131,7 @@ def table_page(bench: Workbench, step: str, table_id: str, build: Callable[[Work
         except PolyveilError as error:
             fail(str(error))
         except Exception as error:
-            fail(f"An unforeseen {kind_and_place(error)}. Please report it with this line.")
+            fail(f"An unexpected {kind_and_place(error)}. Please report it with this line.")
             raise
 
     def fail(message: str) -> None:

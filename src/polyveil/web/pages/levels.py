@@ -29,7 +29,8 @@ def security_levels(work: Work, name: str, counts: Mapping[str, int]) -> None:
     state = _Shown()
     with card(
         "Security levels",
-        "How much harm it does if others learn a value. An l per level (Privacy) hides the harmful ones deeper.",
+        "How harmful it is if others learn a value. "
+        "With one l per level (see Privacy), harmful values are protected more.",
     ):
         with row():
             search = ui.input("Find a value").props("outlined dense clearable debounce=250")

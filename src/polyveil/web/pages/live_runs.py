@@ -15,7 +15,7 @@ from polyveil.web.pages.runs import comparison, figures_of
 from polyveil.web.store import FINISHED, StoredRun
 
 STAGES = ("read", "encode", "partition", "refine", "release", "measure", "write", "verify", "views")
-NAMES = {"views": "draw the views", "partition": "find classes", "waiting": "waiting"}
+NAMES = {"views": "prepare the charts", "partition": "find groups", "waiting": "waiting"}
 TONES = {"done": "pv-ok", "failed": "pv-stop", "crashed": "pv-stop", "cancelled": "pv-care", "interrupted": "pv-care"}
 _LOSS = re.compile(r"loss[^\d]*(\d+(?:\.\d+)?)")
 
@@ -35,7 +35,7 @@ class Runs:
 
     def __init__(self, work: Work) -> None:
         self.work = work
-        self.empty = text("No runs yet. They appear here, with their progress and what they lose.", classes="pv-hint")
+        self.empty = text("No runs yet. They appear here with their progress and the detail lost.", classes="pv-hint")
         self.box = stack()
         self.table: ui.element
         self.cards: dict[str, _Card] = {}
@@ -93,7 +93,7 @@ class Runs:
         with row():
             if run.state == "done":
                 _link("Explore", f"/explore/{self.work.stored.id}?run={run.id}")
-                _link("Take home", f"/take-home/{self.work.stored.id}?run={run.id}")
+                _link("Download", f"/download/{self.work.stored.id}?run={run.id}")
             if run.state in FINISHED:
                 self._delete_button(run)
             else:
@@ -138,7 +138,10 @@ def _why(run: StoredRun) -> None:
     """Why there is no release, at the run it concerns."""
     error = run.outcome.get("error", {})
     if run.state == "crashed":
-        notice("The process of this run ended without a word, most likely for want of memory.", title="It crashed")
+        notice(
+            "The process of this run ended without a message, most likely because memory ran out.",
+            title="The run crashed",
+        )
     elif run.state == "interrupted":
         notice("The workbench was stopped while it ran. Start it again.", "caution")
     elif error.get("kind") == "Unsatisfiable":

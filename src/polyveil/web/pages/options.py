@@ -14,7 +14,7 @@ from polyveil.methods import Options
 from polyveil.web.pages.parts import stack, text
 
 FEW = 2
-"""So many options are shown without being asked for."""
+"""How many options are shown before the list is opened."""
 
 
 def options_form(kind: type[Options], place: dict[str, Any], save: Callable[[], None]) -> None:

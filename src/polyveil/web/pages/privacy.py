@@ -48,16 +48,17 @@ def add(bench: Workbench) -> None:
 
 
 async def _build(work: Work) -> None:
-    text("How much protection?", "h1", "pv-h1")
+    text("How much protection do you need?", "h1", "pv-h1")
     text(
-        "Each guarantee says what it helps against and what it leaves open. Sliders end where the table does.",
+        "Each guarantee says what it protects against and what it does not. "
+        "Slider limits are the strictest values this table can reach.",
         classes="pv-lead",
     )
     try:
         found = await in_thread(reach, work.open.table, work.draft.data, work.draft.folder)
     except PolyveilError as error:
-        notice(str(error), title="The columns need a look first")
-        link = text("To the columns", "a", "pv-link")
+        notice(str(error), title="Check the columns first")
+        link = text("Go to Columns", "a", "pv-link")
         link.props["href"] = f"/columns/{work.stored.id}"
         return
     view = _Privacy(work, found)
@@ -102,16 +103,16 @@ class _Privacy:
                         self._more(faults)
                     else:
                         notice(
-                            "No column is sensitive, so only the crowd (k) can be asked for.",
+                            "No column is sensitive, so only k can be required.",
                             "info",
-                            remedy="Give the columns nobody should learn the role sensitive.",
+                            remedy="Give columns that should stay private the role sensitive.",
                         )
                         self._suppression(faults)
 
     def _crowd(self, faults: Sequence[Fault]) -> None:
         bounds = Bounds(2, min(self.reach.rows, 100), 1, 5, most=self.reach.rows)
         guarantee(
-            "Hide in a crowd",
+            "Hide among similar rows (k)",
             "k",
             self.asked,
             bounds,
@@ -126,19 +127,19 @@ class _Privacy:
         far = max(self.reach.columns[name].t for name in self.names)
         top = max(math.ceil(far * 100) / 100, 0.02)
         box = guarantee(
-            "Stay close to the whole table",
+            "Stay close to the whole table (t)",
             "t",
             self.asked,
             Bounds(0.01, top, 0.01, min(0.2, top)),
             TCloseness,
-            lambda t: f"In no class is a sensitive column farther than {t:g} from the whole table.",
+            lambda t: f"In every group, each sensitive column is within {t:g} from the whole table.",
             self,
             at_place(faults, "privacy.t"),
-            note=f"Beyond {top:g} a t asks for nothing: no class of this table can be farther away.",
+            note=f"t = {top:g} or more has no effect on this table.",
         )
         with box:
             self._advice(top)
-            text("For single columns", "h3", "pv-h3")
+            text("For individual columns", "h3", "pv-h3")
             for name in self.names:
                 self._own_t(name, faults)
 
@@ -185,7 +186,7 @@ class _Privacy:
             return
         own = [name for name in self.names if self.work.draft.columns[name].get("l") is not None]
         box = guarantee(
-            "Several values in every class",
+            "Several values in every group (l)",
             "l",
             self.asked,
             Bounds(2, max(most, 2), 1, min(2, max(most, 2))),
@@ -193,9 +194,9 @@ class _Privacy:
             lambda value: _says_l(kind, value),
             self,
             at_place(faults, "privacy.l", "privacy.diversity"),
-            note=f"The whole table reaches l = {most}: more cannot be kept without leaving rows out."
+            note=f"The whole table has l = {most}. A larger l needs rows to be left out."
             if most >= 2
-            else "One value is so common that no l of 2 or more can be kept without leaving rows out.",
+            else "One value is so common that l = 2 or more needs rows to be left out.",
         )
         with box:
             if self.asked.get("l") is not None:
@@ -223,7 +224,7 @@ class _Privacy:
     def _by_level(self, faults: Sequence[Fault]) -> None:
         per_level = {int(level): int(least) for level, least in self.asked["l"].items()}
         with card("Several values, by security level", classes="pv-model"):
-            text("No value makes up more of a class than 1/l of its level.", classes="pv-says")
+            text("No value makes up more than 1/l of a group, with the l of its level.", classes="pv-says")
             with row():
                 for level in sorted({*per_level, 0, 1, 2}):
 
@@ -245,20 +246,23 @@ class _Privacy:
 
     def _suppression(self, faults: Sequence[Fault]) -> None:
         with card("Rows that may be left out", classes="pv-model"):
-            text("Outliers cost everybody else detail. Leaving a few rows out can help a lot.", classes="pv-hint")
+            text("Unusual rows cost all others detail. Leaving a few rows out can help a lot.", classes="pv-hint")
 
             self.asked.setdefault("suppression_limit", 0.0)
             slider(
                 self.asked, "suppression_limit", Bounds(0.0, 0.2, 0.005, 0.0, most=1.0), self.save,
-                label="Greatest share of rows left out", shown=lambda v: f"At most {v:.1%} of the rows.",
+                label="Largest share of rows left out", shown=lambda v: f"At most {v:.1%} of the rows.",
             )  # fmt: skip
             fault_notice(at_place(faults, "privacy.suppression_limit"))
 
     def _joint(self, faults: Sequence[Fault]) -> None:
         if len(self.names) < 2:
             return
-        with card("Close together", classes="pv-model"):
-            text("Sensitive columns that are close one by one may still tell much together.", classes="pv-hint")
+        with card("Columns together", classes="pv-model"):
+            text(
+                "Sensitive columns that are each close to the whole table can still reveal much in combination.",
+                classes="pv-hint",
+            )
             for number, joint in enumerate(list(self.asked.get("joint", []))):
                 self._one_joint(number, joint, faults)
 
@@ -295,14 +299,14 @@ class _Privacy:
             if distinct >= 2:
                 guarantee(
                     "p-sensitive", "p", self.asked, Bounds(2, distinct, 1, 2), PSensitivity,
-                    lambda p: f"Every class has at least {p:g} different values of each sensitive column.",
+                    lambda p: f"Every group has at least {p:g} different values of each sensitive column.",
                     self, at_place(faults, "privacy.p"),
                     note=f"The column with the fewest values has {distinct}.",
                 )  # fmt: skip
             low = min(math.ceil(least * 100) / 100, 1.0)
             guarantee(
                 "Cap on any one value (alpha)", "alpha", self.asked, Bounds(low, 1.0, 0.01, max(low, 0.5)),
-                AlphaAnonymity, lambda a: f"No sensitive value makes up more than {a:.0%} of any class.",
+                AlphaAnonymity, lambda a: f"No sensitive value makes up more than {a:.0%} of any group.",
                 self, at_place(faults, "privacy.alpha"),
                 note=f"In the whole table one value makes up {least:.0%} already.",
             )  # fmt: skip
@@ -322,8 +326,8 @@ class _Privacy:
 
 def _says_l(kind: str, value: float) -> str:
     return {
-        "frequency": f"No sensitive value makes up more than 1/{value:g} of any class.",
-        "distinct": f"Every class has at least {value:g} different values of each sensitive column.",
+        "frequency": f"No sensitive value makes up more than 1/{value:g} of any group.",
+        "distinct": f"Every group has at least {value:g} different values of each sensitive column.",
         "entropy": f"Sensitive values are as uncertain as {value:g} equally likely ones.",
         "recursive": f"The most common value is not too common against those from place {value:g} on.",
     }[kind]

@@ -21,13 +21,13 @@ KINDS = {
     "set": "Sets of values",
 }
 MEANING = {
-    "none": "Numbers and dates become ranges as narrow as possible; categories become anything (*) where they differ.",
-    "tree": "Values become groups, groups become larger groups: you draw the tree.",
-    "mask": "One character more is hidden per level, such as 02903, 0290*, 029**.",
+    "none": "Numbers and dates become ranges as narrow as possible. Categories that differ become anything (*).",
+    "tree": "Values become groups, and groups become larger groups. You draw the tree.",
+    "mask": "Each level hides one more character, for example 02903, 0290*, 029**.",
     "intervals": "Numbers become intervals of equal width; each level joins neighbours.",
     "date": "Days become months, quarters, years or decades.",
     "order": "Ordered categories become ranges from one to another.",
-    "set": "Values become the set of those in the class, such as {Austria, Spain}.",
+    "set": "Values become the set of values in the group, for example {Austria, Spain}.",
 }
 
 
@@ -56,7 +56,7 @@ def rule_form(column: Mapping[str, Any], change: Change, start_tree: Callable[[]
             await change(recode=None, hierarchy=_first(event.value), type=_type(event.value, column))
 
     kinds = {k: v for k, v in KINDS.items() if k != "set" or column.get("role") == "quasi"}
-    ui.select(kinds, value=kind, on_change=choose).props('outlined dense aria-label="How values become coarser"')
+    ui.select(kinds, value=kind, on_change=choose).props('outlined dense aria-label="How values are generalized"')
     text(MEANING[kind], classes="pv-hint")
     rule = column.get("hierarchy")
     if kind in FORMS and isinstance(rule, Mapping):
@@ -106,7 +106,7 @@ def _mask(rule: Mapping[str, Any], change: Change) -> None:
 def _intervals(rule: Mapping[str, Any], change: Change) -> None:
     given = rule["intervals"]
     if not isinstance(given, Mapping):
-        text("The edges are given one by one in the policy file.", classes="pv-hint")
+        text("The limits of the intervals are listed in the policy file.", classes="pv-hint")
         return
 
     def setter(key: str, whole: bool) -> Callable[[float], Awaitable[None]]:

@@ -28,7 +28,7 @@ def add(bench: Workbench) -> None:
 
 async def _build(work: Work) -> None:
     text("Make a release", "h1", "pv-h1")
-    text("Try several methods and thresholds: every run is kept, and Explore compares them.", classes="pv-lead")
+    text("Try several methods and thresholds. Every run is kept, and Explore compares them.", classes="pv-lead")
     with ui.element("div").classes("pv-columns pv-side"):
         with stack():
             _Start(work).draw()
@@ -124,7 +124,7 @@ class _Start:
             title = ui.input("Name of the run").props("outlined dense").classes("pv-grow")
             seed = ui.number("Seed", min=0, precision=0).props("outlined dense clearable").style("width: 110px")
             with seed:
-                ui.tooltip("Repeats the method's choices; the order of released rows stays random")
+                ui.tooltip("Makes the groups reproducible. The order of released rows stays random.")
 
         async def start() -> None:
             problem.clear()

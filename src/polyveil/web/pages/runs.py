@@ -15,11 +15,11 @@ def figures_of(run: StoredRun) -> str:
     if not about:
         return ""
     loss = about["loss"]["normalized_loss"]
-    parts = [f"{about['classes']:,} classes", f"k {number(about['privacy']['k'])}"]
+    parts = [f"{about['classes']:,} groups", f"k {number(about['privacy']['k'])}"]
     worst = worst_t(about["privacy"])
     if worst is not None:
         parts.append(f"t {worst:.3f}")
-    parts.append(f"loss {loss:.3f}")
+    parts.append(f"{loss:.1%} of the detail lost")
     if about["suppressed"]:
         parts.append(f"{about['suppressed']:,} rows left out")
     parts.append(f"{about.get('seconds', {}).get('total', 0.0):.1f} s")
@@ -40,9 +40,9 @@ def least_l(privacy: Mapping[str, Any]) -> float | None:
 
 def comparison(runs: Sequence[StoredRun]) -> Markup:
     """A table with one row per run: what was asked, what was reached, what it cost."""
-    headers = ["run", "method", "options", "k", "least l", "greatest t", "loss", "classes", "left out", "seconds"]
+    headers = ["run", "method", "options", "k", "least l", "largest t", "detail lost", "groups", "left out", "seconds"]
     rows = [_cells(run) for run in runs]
-    return table(headers, rows, caption="Measured on the releases; loss from 0 (nothing lost) to 1.",
+    return table(headers, rows, caption="Measured on the releases.",
                  numbers=range(3, 10))  # fmt: skip
 
 
@@ -58,7 +58,7 @@ def _cells(run: StoredRun) -> list[str]:
         number(privacy["k"]),
         "-" if least is None else f"{least:.2f}",
         "-" if worst is None else f"{worst:.3f}",
-        f"{about['loss']['normalized_loss']:.3f}",
+        f"{about['loss']['normalized_loss']:.1%}",
         number(about["classes"]),
         number(about["suppressed"]),
         f"{about.get('seconds', {}).get('total', 0.0):.1f}",

@@ -18,19 +18,19 @@ def side_by_side(run: StoredRun, views: Mapping[str, Any], work: Work | None) ->
     """Two grids that follow each other by class, and the sensitive tables of a linked release below."""
     view = _Sides(run, views)
     linked = views["form"] != "generalized"
-    hint = "Rows of one class look alike in the release. Choose a row to find its class on both sides."
+    hint = "Rows of one group look alike in the release. Click a row to see its group on both sides."
     with card("Original and release" if work else "The release", hint if work else ""):
         view.bar = row("pv-between")
         with ui.element("div").classes("pv-columns pv-two" if work else ""):
             if work is not None:
                 with stack("pv-tight"):
-                    text("Original, only for your eyes", "h3", "pv-h3")
-                    view.add("original", list(work.open.table.columns), "Rows of the original by class")
+                    text("Original, visible only to you", "h3", "pv-h3")
+                    view.add("original", list(work.open.table.columns), "Rows of the original by group")
             with stack("pv-tight"):
                 text("Release", "h3", "pv-h3")
-                view.add("released", list(views["columns"]), "Rows of the release by class")
+                view.add("released", list(views["columns"]), "Rows of the release by group")
         if linked:
-            text("Sensitive values are published apart, linked by groups alone.", classes="pv-hint")
+            text("Sensitive values are published in separate tables, linked only by group.", classes="pv-hint")
             with ui.element("div").classes("pv-columns pv-two"):
                 for about in views["slices"]:
                     with stack("pv-tight"):
@@ -54,7 +54,7 @@ class _Sides:
         self.only = False
 
     def add(self, side: str, columns: list[str], label: str, *, follows: bool = True) -> None:
-        heading = "class" if follows else ""  # a sensitive table names its groups itself
+        heading = "group" if follows else ""  # a sensitive table names its groups itself
         shown = grid(self._address(side), columns, label=label, height="380px", classes=True, pinned=heading)
         if follows:
             shown.on("cellClicked", self._click)
@@ -109,7 +109,7 @@ class _Sides:
     def draw_bar(self) -> None:
         self.bar.clear()
         with self.bar:
-            status = "No class is chosen." if self.chosen is None else f"Class {self.chosen}"
+            status = "No group is selected." if self.chosen is None else f"Class {self.chosen}"
             text(status, "span", "pv-says").props("role=status aria-live=polite")
             if self.chosen is not None:
                 with row():
@@ -118,8 +118,8 @@ class _Sides:
                         self.only = bool(event.value)
                         self._reload()
 
-                    ui.switch("Show this class alone", value=self.only, on_change=turn)
-                    ui.button("Choose none", on_click=self._none).props("flat dense no-caps")
+                    ui.switch("Show only this group", value=self.only, on_change=turn)
+                    ui.button("Clear the selection", on_click=self._none).props("flat dense no-caps")
 
     def _none(self) -> None:
         alone, self.only = self.only, False
