@@ -127,7 +127,7 @@ def test_a_zip_of_death_is_refused_and_nothing_is_kept(client: TestClient) -> No
 def test_no_name_in_a_zip_leads_anywhere(client: TestClient, name: str) -> None:
     answer = bring(client, zipped({"release/manifest.json": b"{}", name: b"x"}))
     assert answer.status_code == 400
-    assert "not a release bundle" in answer.json()["detail"]
+    assert "not a packed release folder" in answer.json()["detail"]
     assert bring(client, b"not a zip").status_code == 400
 
 

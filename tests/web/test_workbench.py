@@ -135,7 +135,7 @@ def ask(page: Page, server: Server, table: str, **thresholds: str) -> None:
     }
     page.goto(f"{server.url}/privacy/{table}")
     for key, value in thresholds.items():
-        switch = page.get_by_role("switch", name=f"Ask for {titles[key]}")
+        switch = page.get_by_role("switch", name=f"Require {titles[key]}")
         expect(switch).to_be_visible()
         if switch.get_attribute("aria-checked") != "true":
             switch.click()
@@ -395,7 +395,7 @@ def views_of(table: str) -> dict[str, str]:
     """Every view, and words that stand there once it is drawn."""
     return {
         "/": "Try an example",
-        f"/?table={table}": "Fetched as you scroll",
+        f"/?table={table}": "Loaded as you scroll",
         f"/columns/{table}": "of the people",
         f"/columns/{table}/2": "Level by level",
         f"/privacy/{table}": "Hide among similar rows (k)",
