@@ -76,6 +76,6 @@ def test_negative_numbers_and_dates_are_read() -> None:
 @given(sizes=st.lists(st.integers(1, 5000), min_size=1, max_size=50))
 @settings(max_examples=40)
 def test_every_row_is_in_one_column_of_class_sizes(sizes: list[int]) -> None:
-    bins = size_bins(np.array(sizes), "class")
+    bins = size_bins(np.array(sizes))
     assert sum(b.share for b in bins) == pytest.approx(1)
     assert len(bins) <= 40

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import polyveil
-from polyveil.advice.cases import Case, Outcome
+from polyveil.advice.cases import Case, CaseOutcome
 from polyveil.advice.compare import Comparison
 from polyveil.advice.compare_page import comparison_page
 from polyveil.demo import write_example
@@ -30,7 +30,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     written = write_example("hospital", folder, rows=600)
     polyveil.anonymize(written.data, written.policy, out=folder / "release", seed=1)
     outcomes = tuple(
-        Outcome(
+        CaseOutcome(
             *(Case(method, k, t), "generalized", "done", 1.0),
             classes=9,
             class_size={"min": k, "mean": 20.0, "max": 40},

@@ -18,7 +18,7 @@ from polyveil.reports.markup import Markup, number, percent, tag
 from polyveil.reports.released_cells import Spread, counted_cells, spread_of
 
 SHOWN = 12
-"""Categories shown by name; the others are one bar, and stand in the release."""
+"""Categories shown by name; the others are one bar."""
 DISTANCE_WORDS = {
     "ordered": "earth mover's distance over the ordered values",
     "hierarchical": "earth mover's distance over the hierarchy",
@@ -56,11 +56,11 @@ def distance_chart(name: str, model: Model, values: FloatArray, sizes: IntArray,
     ]
     mean = float(values @ sizes) / max(int(sizes.sum()), 1)
     return histogram(
-        f"Distance of {name} in each class from the whole table",
+        f"Distance of {name} in each group from the whole table",
         bins,
-        x_label=f"{words}; 0: the class tells nothing that the whole table does not",
-        note=f"The worst class is at {top:.3f}, rows are in classes at {mean:.3f} on average; "
-        f"the limit asked for is {model.threshold:g}.",
+        x_label=f"{words}; 0: the group looks like the whole table",
+        note=f"The farthest group is at {top:.3f}, rows are in groups at {mean:.3f} on average; "
+        f"the required limit is {model.threshold:g}.",
         limit=(model.threshold, f"limit {model.threshold:g}"),
         headers=("distance", "share of rows"),
     )
@@ -72,9 +72,9 @@ def before_after(facts: Facts, name: str) -> Markup:
     labels = facts.labels(name)
     same = bool(np.array_equal(before, after))
     note = (
-        "Every value is published, so the distribution is the input's own."
+        "Every value is published, so the distribution is that of the original."
         if same
-        else "Some rows were left out with their values, so the two differ."
+        else "Some rows were left out, so the two differ."
     )
     if facts.declared[name].kind == "numeric" and len(labels) > NUMBERS_AS_BARS:
         return _number_distribution(name, labels, before, after, note, same)
@@ -159,8 +159,8 @@ def _number_cells(name: str, spread: Spread, about: Any, loss: float) -> Markup:
     return histogram(
         f"{name} as released",
         _bins(bins, day_at if dates else None),
-        x_label=f"{name}; a row with a range counts in every column its range covers, in proportion",
-        note=f"{note}. Loss {loss:.3f}.",
+        x_label=f"{name}; a row with a range is shared over the columns that its range covers",
+        note=f"{note}. Detail lost: {percent(loss)}.",
         x_ticks=marks,
         headers=("value", "share of rows"),
     )
@@ -169,5 +169,5 @@ def _number_cells(name: str, spread: Spread, about: Any, loss: float) -> Markup:
 def _category_cells(name: str, cells: Any, loss: float) -> Markup:
     found = counted_cells(cells)
     rows = [("anything (*)" if cell == "*" else cell, count, count) for cell, count in found]
-    caption = f"{name} as released: {number(len(found))} different cells. Loss {loss:.3f}."
+    caption = f"{name} as released: {number(len(found))} different cells. Detail lost: {percent(loss)}."
     return _category_bars(caption, rows, same=True)

@@ -18,7 +18,7 @@ from polyveil.reports.markup import Markup, number, percent, table, tag
 from polyveil.reports.page import Section
 
 FORM_WORDS = {
-    "generalized": "one table in which the quasi-identifiers are made coarser until rows look alike",
+    "generalized": "one table in which the quasi-identifiers are generalized until rows look alike",
     "anatomized": "two tables, one with quasi-identifiers and one with sensitive values, linked by groups of rows",
     "sliced": "a table of quasi-identifiers and one table per slice of sensitive columns, each linked by groups",
 }
@@ -36,19 +36,19 @@ def lead(facts: Facts) -> Markup:
     )
     text = (
         f"{number(rows)} rows about people, published as {FORM_WORDS[facts.form]}. {alike} "
-        "This page tells what was promised, what was reached, what it cost and what it does not cover. It is made "
-        "from the published files alone."
+        "This page shows the guarantees, how well they are met, how much detail was lost, and what is not covered. "
+        "It is made from the published files only."
     )
     loss = manifest["loss"]
     cards = [
         ("rows released", number(rows), f"of {number(manifest['rows'])}, {number(manifest['suppressed'])} left out"),
         (
-            "groups" if facts.exact_quasi else "classes",
+            "groups",
             number(manifest["classes"]),
             f"{manifest['class_size']['mean']:.1f} rows on average",
         ),
-        ("smallest", f"{number(least)} rows", f"greatest {number(manifest['class_size']['max'])}"),
-        ("detail lost", percent(loss["normalized_loss"]), "of the quasi-identifiers' range, on average"),
+        ("smallest", f"{number(least)} rows", f"largest {number(manifest['class_size']['max'])}"),
+        ("detail lost", percent(loss["normalized_loss"]), "of the quasi-identifiers, on average"),
     ]
     shown = [
         tag("div", tag("dt", name), tag("dd", tag("span", value, class_="big"), tag("span", note, class_="note")))
@@ -64,8 +64,8 @@ def promises(facts: Facts) -> Section:
     method = facts.manifest["method"]
     made = tag("p", f"Made with the method {method['name']}.", class_="soft")
     if not claims:
-        nothing = tag("p", "The policy asked for no guarantee. Nothing is promised about this release.")
-        return Section("promises", "What was asked and what was reached", (nothing, made))
+        nothing = tag("p", "The policy has no requirement. This release has no guarantee.")
+        return Section("promises", "Guarantees and how well they are met", (nothing, made))
     rows = [
         (
             claim["statement"],
@@ -86,14 +86,17 @@ def promises(facts: Facts) -> Section:
     parts = (
         tag(
             "p",
-            "Every promise holds in every class that a reader of the files can form. The bar shows how much of the "
-            "limit the worst class uses.",
+            "Every guarantee holds in every group that a reader of the files can form. "
+            "A group is a set of rows that look alike. "
+            "The bar shows how much of the limit the weakest group uses.",
         ),
-        table(("promise", "asked", "worst class", "limit used"), rows, caption="Promises", numbers=[1, 2]),
-        table(("guarantee", "helps against", "leaves open"), meanings.values(), caption="Against whom"),
+        table(("guarantee", "required", "weakest group", "limit used"), rows, caption="Guarantees", numbers=[1, 2]),
+        table(
+            ("guarantee", "protects against", "does not cover"), meanings.values(), caption="What each guarantee covers"
+        ),
         made,
     )
-    return Section("promises", "What was asked and what was reached", parts)
+    return Section("promises", "Guarantees and how well they are met", parts)
 
 
 def _sign(model: type[Model] | None) -> str:
@@ -118,7 +121,7 @@ def loss(facts: Facts) -> Section:
     """Loss by attribute, then every measure with its direction."""
     found = facts.manifest["loss"]
     ordered = sorted(found["by_attribute"].items(), key=lambda item: -item[1])
-    rows = [Bar(name, (value,), (f"{value:.3f}",)) for name, value in ordered]
+    rows = [Bar(name, (value,), (percent(value),)) for name, value in ordered]
     measures = [
         (
             METRICS[name].title if name in METRICS else name.replace("_", " "),
@@ -130,70 +133,74 @@ def loss(facts: Facts) -> Section:
         if isinstance(value, int | float)
     ]
     parts = [
-        tag("p", "0 means a column is published as it was, 1 that nothing of it is left."),
-        bars("Loss of each quasi-identifier, greatest first", ["loss"], rows, first="column"),
+        tag("p", "0 % means that a column is published unchanged, 100 % that nothing of it is left."),
+        bars("Detail lost in each quasi-identifier, most first", ["detail lost"], rows, first="column"),
         tag(
             "details",
-            tag("summary", "All measures of loss"),
-            table(("measure", "value", "direction", "what it is"), measures, caption="Measures of loss", numbers=[1]),
+            tag("summary", "All measures of detail lost"),
+            table(
+                ("measure", "value", "direction", "what it is"),
+                measures,
+                caption="Measures of detail lost",
+                numbers=[1],
+            ),
         ),
     ]
-    return Section("loss", "What it cost", tuple(parts))
+    return Section("loss", "Detail lost", tuple(parts))
 
 
 def classes(facts: Facts) -> Section:
     """How many rows look alike, and how likely a row is found."""
     sizes = facts.statistics.sizes
-    word = "group" if facts.exact_quasi else "class"
     risk = measure_risk(sizes)
-    what = "Sensitive values are hidden in groups" if facts.exact_quasi else "Rows that look alike form a class"
+    what = "Sensitive values are hidden in groups" if facts.exact_quasi else "Rows that look alike form a group"
     k = facts.policy.privacy.k
     chart = histogram(
-        f"Rows by the size of their {word}",
-        size_bins(sizes, word),
-        x_label=f"rows in the {word}",
+        "Rows by the size of their group",
+        size_bins(sizes),
+        x_label="rows in the group",
         x_ticks=size_ticks(sizes),
-        note=f"{what}; the larger, the better one is hidden." + (f" At least {k} were asked for." if k else ""),
-        headers=(f"rows in the {word}", "share of rows"),
+        note=f"{what}; the larger the group, the better a person is hidden."
+        + (f" At least {k} are required." if k else ""),
+        headers=("rows in the group", "share of rows"),
     )
     rows = [
         (
             "one person looked for",
-            "knows that a person is in the table, and the person's quasi-identifiers",
+            "knows that a person is in the table and knows the person's quasi-identifiers",
             percent(risk.prosecutor.highest),
             percent(risk.prosecutor.average),
         ),
         (
             "anybody, with a register",
-            "wants to name anyone; has a register that lists exactly the people of this table",
+            "wants to identify anyone, and has a register of exactly the people in this table",
             percent(risk.journalist.highest),
             percent(risk.journalist.average),
         ),
     ]
     found = table(
-        ("attack", "the adversary", "at most", "on average"),
+        ("attack", "the attacker", "at most", "on average"),
         rows,
-        caption="Chance of naming the right row"
+        caption="Chance of identifying the right row"
         if not facts.exact_quasi
-        else "Chance of picking the right sensitive values of a group",
+        else "Chance of picking a person's sensitive values within a group",
         numbers=[2, 3],
     )
     return Section("classes", "How many look alike", (chart, found))
 
 
-def size_bins(sizes: IntArray, word: str) -> list[Bin]:
+def size_bins(sizes: IntArray) -> list[Bin]:
     """Rows by class size: one column per size while they are few, else columns that widen by a constant factor."""
     edges = _size_edges(sizes)
     rows, _ = np.histogram(sizes, bins=edges, weights=sizes)
     counts, _ = np.histogram(sizes, bins=edges)
     total = max(int(sizes.sum()), 1)
-    plural = "groups" if word == "group" else "classes"
     return [
         Bin(
             float(i),
             float(i + 1),
             float(share) / total,
-            f"{_sizes(a, b)} rows: {number(int(count))} {plural if count != 1 else word}, "
+            f"{_sizes(a, b)} rows: {number(int(count))} {'groups' if count != 1 else 'group'}, "
             f"{percent(share / total)} of rows",
         )
         for i, (a, b, share, count) in enumerate(zip(edges[:-1], edges[1:], rows, counts, strict=True))
@@ -242,14 +249,14 @@ def guesses(facts: Facts) -> Section:
         "sensitive column",
         "right without the release",
         "right with it, on average",
-        "surest guess",
-        "certain about",
+        "highest certainty for any one person",
+        "people whose value is certain",
     )
     parts = (
         tag(
             "p",
-            "An adversary who finds a person's class and bets on its commonest value. Without the release the same "
-            "adversary bets on the commonest value of all.",
+            "An attacker who finds a person's group and guesses its most common value. "
+            "Without the release, the same attacker guesses the most common value of the whole table.",
         ),
         table(headers, rows, caption="Guessing a sensitive value", numbers=[1, 2, 3, 4]),
     )
@@ -262,9 +269,9 @@ def sensitive(facts: Facts) -> Section:
 
 def quasi(facts: Facts) -> Section:
     note = (
-        "The quasi-identifiers are published as they were."
+        "The quasi-identifiers are published unchanged."
         if facts.exact_quasi
-        else "What a reader of the release can still see. How the input looked is not published, so it is not shown."
+        else "What a reader of the release can see. The original values are not published, so they are not shown."
     )
     return Section("quasi", "The quasi-identifiers as released", (tag("p", note), *distributions.quasi(facts)))
 
@@ -275,14 +282,15 @@ def limits(facts: Facts) -> Section:
     insensitive = facts.policy.having("insensitive")
     words = [
         *(f"{text[0].upper()}{text[1:]}." for text in open_ends if text),
-        "A second release of the same people may be laid beside this one; what both together tell is not bounded here.",
-        "One row is taken to be one person. Someone with several rows is hidden less well.",
-        "What the whole table tells about everybody, such as how common an illness is, is published on purpose.",
+        "A second release about the same people can be combined with this one. "
+        "What both reveal together is not limited by these guarantees.",
+        "Each row is treated as one person. A person with several rows is protected less.",
+        "What the whole table says about everybody, for example how common an illness is, is published on purpose.",
     ]
     if facts.manifest["suppressed"]:
         words.append("Rows that were left out still count in the published totals of the input's sensitive values.")
     if insensitive:
-        words.append(f"Columns called insensitive are published as they are: {', '.join(insensitive)}.")
+        words.append(f"Insensitive columns are published unchanged: {', '.join(insensitive)}.")
     return Section(
         "limits", "What this does not cover", (tag("ul", *(tag("li", text) for text in words), class_="plain"),)
     )
@@ -294,9 +302,9 @@ def check(facts: Facts) -> Section:
     parts = (
         tag(
             "p",
-            "Do not believe this page: ",
+            "You do not have to trust this page: ",
             tag("code", "polyveil verify"),
-            " reads the published files and checks every guarantee and every figure of the manifest again. ",
+            " re-checks every guarantee and every figure from the published files. ",
             tag("code", "polyveil report"),
             " makes this page again.",
         ),

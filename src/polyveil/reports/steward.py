@@ -40,14 +40,18 @@ def steward_sections(
 
 def attack_section(report: AttackReport) -> Section:
     """Every adversary with success, baseline, interval and bound together."""
-    held = "No promise was broken." if report.holds else "A promise was broken: see the verdicts."
+    held = "No guarantee was broken." if report.holds else "A guarantee was broken. See the verdicts."
     rows = [_attack_row(each) for each in report.attacks]
     adversaries = {each.name: each.adversary for each in report.attacks}
     headers = ("attack", "column", "right", "without the release", "95 % interval", "allowed", "verdict")
     parts = (
-        tag("p", f"{held} Each adversary attacks people drawn from the original table. ", tag("strong", NOT_PUBLIC)),
+        tag(
+            "p",
+            f"{held} Each attacker targets people drawn at random from the original table. ",
+            tag("strong", NOT_PUBLIC),
+        ),
         table(headers, rows, caption="Simulated attacks", numbers=[2, 3, 4, 5]),
-        table(("attack", "the adversary"), adversaries.items(), caption="Who attacks"),
+        table(("attack", "the attacker"), adversaries.items(), caption="Who attacks"),
     )
     return Section("attacks", "Attacks", parts)
 
@@ -78,17 +82,17 @@ def utility_section(utility: Utility) -> Section:
     parts: list[Markup] = [
         tag(
             "p",
-            f"Half of {number(utility.queries.queries)} random COUNT queries are wrong by at most "
-            f"{percent(utility.query_error)}. The association of two columns moves by "
+            f"Half of the {number(utility.queries.queries)} random count queries have an error of at most "
+            f"{percent(utility.query_error)}. The association of two columns changes by "
             f"{utility.association_shift:.3f} on average (Cramér's V). ",
             tag("strong", NOT_PUBLIC),
         ),
-        bars("How far each column's distribution moved (total variation)", ["shift"], shifts, first="column"),
+        bars("How much each column's distribution changed (total variation)", ["shift"], shifts, first="column"),
     ]
     if models:
         headers = ("column to tell", "learned from the release", "learned from the original", "blind guess")
         parts.append(table(headers, models, caption="Right answers of a model on original rows", numbers=[1, 2, 3]))
-    return Section("utility", "What it is still good for", tuple(parts))
+    return Section("utility", "How useful it still is", tuple(parts))
 
 
 def _utility(release: str | Path, original: str, row_map: Path, reading: Mapping[str, Any] | None) -> Utility:
@@ -102,11 +106,11 @@ def _utility(release: str | Path, original: str, row_map: Path, reading: Mapping
 
     manifest = read_manifest(Path(release))
     if manifest["form"] != "generalized":
-        raise InputError("usefulness is measured from the row map of a generalized release; leave --row-map out")
+        raise InputError("usefulness is measured only for generalized releases. Leave out --row-map")
     try:
         classes = pl.read_parquet(row_map).get_column("class").to_numpy()
     except (OSError, pl.exceptions.PolarsError):
-        raise InputError(f"{row_map} is no row map. Give the row_map.parquet that belongs to this release") from None
+        raise InputError(f"{row_map} is not a row map. Give the row_map.parquet that belongs to this release") from None
     policy = from_public(manifest["policy"])
     whole = read(original, **(reading or {}))
     if len(classes) != whole.height:

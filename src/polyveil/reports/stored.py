@@ -20,7 +20,7 @@ def report_of(place: Path | str, *, more: Sequence[Section] = ()) -> str:
     if not found.holds:
         seen = "\n".join(f"  - {finding.check}: {finding.message}" for finding in found.failures)
         raise VerificationFailed(
-            f"the release does not hold, so a report would mislead. `polyveil verify` says:\n{seen}"
+            f"the release does not pass verification, so there is no report. `polyveil verify` says:\n{seen}"
         )
     if isinstance(place, str) and is_url(place):
         manifest, tables, _ = read_stored(place)

@@ -19,7 +19,7 @@ def check_page_target(path: Path, *, overwrite: bool) -> None:
     if not parent.is_dir():
         raise InputError(f"{parent} does not exist or is not a folder. Create it, or name another place")
     if (parent / "manifest.json").exists():
-        raise InputError(f"{parent} is a release, which holds nothing beyond its manifest. Name another place")
+        raise InputError(f"{parent} is a release folder, which must contain only its own files. Name another place")
 
 
 def write_page(path: Path, text: str) -> None:
