@@ -18,7 +18,7 @@ import pytest
 SOURCE = Path(__file__).parent.parent / "src" / "polyveil"
 
 LAYERS = (
-    ("version", "errors", "progress", "arrays", "cells"),
+    ("version", "errors", "progress", "arrays", "cells", "processes"),
     ("plugins",),
     ("frames",),
     ("policy",),

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections import deque
 from contextlib import suppress
 
 from polyveil.errors import PolyveilError
+from polyveil.processes import command, environment
 from polyveil.web.settings import Settings
 from polyveil.web.store import FINISHED, RunState, Store, StoredRun, StoredTable
 
@@ -82,10 +82,8 @@ class Jobs:
     async def _work(self, run_id: str) -> None:
         run = self.store.run(run_id)
         process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-m",
-            "polyveil.web.worker",
-            str(run.folder),
+            *command("polyveil.web.worker", str(run.folder)),
+            env=environment(),
             stdin=asyncio.subprocess.DEVNULL,
             stdout=asyncio.subprocess.DEVNULL,
             stderr=asyncio.subprocess.DEVNULL,
