@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 
 class PolyveilError(Exception):
     """Base of everything raised on purpose; the command line prints it as one message and exits with `exit_code`."""
 
     exit_code = 2
+
+    def to_dict(self) -> dict[str, Any]:
+        """The error as data: its kind, its message, and the parts that a program or a form needs."""
+        return {"kind": type(self).__name__, "message": str(self)}
 
 
 class InputError(PolyveilError):
@@ -37,6 +44,9 @@ class PolicyError(PolyveilError):
         head = f"{source} has {count} fault{'s' if count != 1 else ''}:"
         super().__init__("\n".join([head, *(f"  - {fault}" for fault in self.faults)]))
 
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "faults": [asdict(fault) for fault in self.faults]}
+
 
 class Unsatisfiable(PolyveilError):
     """No release can keep the promise asked for; names the binding constraint and the nearest reachable one."""
@@ -51,8 +61,18 @@ class Unsatisfiable(PolyveilError):
             message += f"\n  nearest reachable: {nearest}"
         super().__init__(message)
 
+    def to_dict(self) -> dict[str, Any]:
+        return {**super().to_dict(), "constraint": self.constraint, "nearest": self.nearest}
+
 
 class VerificationFailed(PolyveilError):
     """A release did not pass its own verifier; nothing is published."""
 
     exit_code = 1
+
+
+def kind_and_place(error: BaseException) -> str:
+    """What may be said of an unforeseen error: its text may contain data, its kind and place do not."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
+    return f"{type(error).__name__} at {place}"

@@ -40,14 +40,14 @@ def run(place: Path, *arguments: str) -> Result:
 def test_a_release_that_keeps_its_promise_exits_with_0(place: Path) -> None:
     result = run(place, "kept", "--quiet")
     assert result.exit_code == 0, result.output
-    assert "no promise was broken" in result.output
+    assert "No guarantee was broken" in result.output
     assert "prosecutor linkage" in result.output
 
 
 def test_a_broken_promise_exits_with_1_and_names_the_adversary(place: Path) -> None:
     result = run(place, "careless", "--quiet")
     assert result.exit_code == 1
-    assert "does NOT keep its promise" in result.output
+    assert "A guarantee of this release is broken" in result.output
     assert "every group has at least 5 rows" in result.output
 
 

@@ -73,7 +73,7 @@ def test_the_manifest_tells_nothing_it_must_not(hospital: Path, tmp_path: Path) 
 def test_verify_says_yes_and_no(hospital: Path, tmp_path: Path) -> None:
     run("anonymize", hospital / "hospital.csv", "-p", hospital / "policy.yaml", "-o", tmp_path / "r")
     assert as_json("verify", tmp_path / "r")["holds"] is True
-    assert "the release holds" in run("verify", tmp_path / "r").stdout
+    assert "All checks passed" in run("verify", tmp_path / "r").stdout
     (tmp_path / "r" / "extra.txt").write_text("x")
     found = as_json("verify", tmp_path / "r", code=1)
     assert found["holds"] is False
@@ -148,7 +148,7 @@ def test_a_terminal_shows_progress_on_stderr_and_results_on_stdout(hospital: Pat
     code, said, drawn = children.run_in_terminal(command)
     assert code == 0, drawn.decode()
     assert any(stage.encode() in drawn for stage in STAGES)
-    assert "published and verified" in said
+    assert "Published and verified" in said
 
 
 @pytest.mark.parametrize(

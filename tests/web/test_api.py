@@ -128,7 +128,7 @@ def test_a_full_queue_refuses_with_a_reason_and_loses_nothing(tmp_path: Path) ->
         turned_away = [answer for answer in answers if answer.status_code == 429]
         assert len(taken) + len(turned_away) == 6
         assert turned_away
-        assert "waiting" in turned_away[0].json()["detail"]
+        assert "waiting" in turned_away[0].json()["detail"]["message"]
         assert {finished(client, run_id)["state"] for run_id in taken} == {"done"}
 
 
@@ -189,7 +189,7 @@ def test_a_small_file_that_unpacks_to_an_enormous_one_is_refused(client: TestCli
     assert len(bomb) < 100_000
     answer = upload(client, bomb, "table.csv.gz")
     assert answer.status_code == 400
-    assert "unpacked" in answer.json()["detail"]
+    assert "unpacked" in answer.json()["detail"]["message"]
     assert not list((tmp_path / "state" / "tables").iterdir())
 
 

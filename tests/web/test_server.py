@@ -88,7 +88,7 @@ def test_twenty_jobs_by_five_clients_finish_or_are_refused_with_a_reason(server:
         taken = [answer.json()["id"] for answer in answers if answer.status_code == 202]
         refused = [answer for answer in answers if answer.status_code == 429]
         assert len(taken) + len(refused) == 20
-        assert all("waiting" in answer.json()["detail"] for answer in refused)
+        assert all("waiting" in answer.json()["detail"]["message"] for answer in refused)
         assert {ended(client, run)["state"] for run in taken} == {"done"}
     finally:
         stop.set()

@@ -22,15 +22,15 @@ from polyveil.cli.warmup import warmup
 
 HELP = """Publish tables with several sensitive columns safely.
 
-Start with `polyveil demo`, which does the whole job on built-in data, or with your own table:
+Start with `polyveil demo`, which shows every step on built-in data, or with your own table:
 
-    polyveil inspect patients.csv --out policy.yaml   # look at the columns, get a policy to edit
+    polyveil inspect patients.csv --out policy.yaml   # look at the columns, write a policy to edit
 
     polyveil anonymize patients.csv --policy policy.yaml --out release
 
-    polyveil verify release                           # re-check the files, believing nothing else
+    polyveil verify release                           # independently re-check the release
 
-Exit codes: 0 done, the guarantee holds; 1 it does not hold or cannot be reached; 2 wrong use or bad input.
+Exit codes: 0 done, all guarantees hold; 1 a guarantee does not hold or cannot be reached; 2 wrong use or bad input.
 """
 
 app = typer.Typer(

@@ -23,36 +23,37 @@ def anonymize(
     policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file (YAML).")],
     out: Annotated[
         str,
-        typer.Option(
-            "--out", "-o", help="Folder for the release, which must not exist yet, or a database with ?schema=NAME."
-        ),
+        typer.Option("--out", "-o", help="New release folder, or a database with ?schema=NAME."),
     ],
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an older release of that name, in one step.")] = False,
-    seed: Annotated[int | None, typer.Option(help="Repeat the method's choices; row order stays random.")] = None,
-    report: Annotated[bool, typer.Option(help="Put report.html, a page for readers, into the release.")] = True,
-    delimiter: Annotated[str | None, typer.Option(help="Field delimiter of a CSV; found by itself otherwise.")] = None,
-    encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV; found by itself otherwise.")] = None,
-    decimal: Annotated[str | None, typer.Option(help="Decimal mark of a CSV; found by itself otherwise.")] = None,
+    seed: Annotated[
+        int | None, typer.Option(help="Makes the method's choices repeatable. The row order stays random.")
+    ] = None,
+    report: Annotated[bool, typer.Option(help="Add report.html, a page for readers, to the release folder.")] = True,
+    delimiter: Annotated[str | None, typer.Option(help="Field delimiter of a CSV; detected by default.")] = None,
+    encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV; detected by default.")] = None,
+    decimal: Annotated[str | None, typer.Option(help="Decimal mark of a CSV; detected by default.")] = None,
     engine: Annotated[Engine, typer.Option(help="Where to run: this machine, or Spark.")] = Engine.LOCAL,
     master: Annotated[
-        str | None, typer.Option(help="Spark's master or Connect URL (local[4], sc://host); the ambient one otherwise.")
+        str | None,
+        typer.Option(
+            help="Spark's master or Connect URL (local[4], sc://host); by default the one of the environment."
+        ),
     ] = None,
-    block_rows: Annotated[
-        int | None, typer.Option(min=1000, help="Rows in which Spark's workers look for classes at a time.")
-    ] = None,
+    block_rows: Annotated[int | None, typer.Option(min=1000, help="Rows that a Spark worker groups at a time.")] = None,
     private: Annotated[
-        Path | None, typer.Option(help="Folder of your own for what must never be published: the class of each row.")
+        Path | None, typer.Option(help="Your own folder for what must never be published: the group of each row.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Find a release of DATA that keeps the policy with little loss, verify its files, and publish it.
+    """Find a release of DATA that meets the policy and loses little detail, verify its files, and publish it.
 
-    The release is written beside its place, re-checked from the written files, and only then given its name: a folder
-    OUT is a whole, verified release or does not exist. If the policy cannot be reached, the binding demand is named
-    (exit code 1).
+    The release is written to a temporary folder, re-checked from the written files, and only then moved to OUT: the
+    folder OUT is a complete, verified release or does not exist. If the policy cannot be met, the message names the
+    requirement that prevents it (exit code 1).
     """
     with reported_errors(as_json=as_json):
         from polyveil.errors import InputError
@@ -61,7 +62,7 @@ def anonymize(
 
         options = {"table": table, "query": query, "delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         if private is not None and Path(out).resolve() in (private.resolve(), *private.resolve().parents):
-            raise InputError("--private lies inside the release, which is public. Name a folder of your own")
+            raise InputError("--private lies inside the release folder, which is public. Choose another folder")
         source, reading = source_of(engine, master, data, {**options, "private": private}, block_rows)
         with shown_progress(quiet=quiet or as_json) as progress:
             release = run(

@@ -18,24 +18,29 @@ COLOUR = {"within bound": "green", "broken": "bold red", "no promise": "yellow",
 
 
 def attack(
-    release: Annotated[str, typer.Argument(help="The folder of a release, or its database with ?schema=NAME.")],
+    release: Annotated[str, typer.Argument(help="The release folder, or its database with ?schema=NAME.")],
     original: Annotated[str, typer.Option("--original", help="The table the release was made from.")],
     policy: Annotated[
-        Path | None, typer.Option("--policy", "-p", help="Hold these promises against the release, not its own.")
+        Path | None,
+        typer.Option(
+            "--policy", "-p", help="Check against the guarantees of this policy instead of those of the release."
+        ),
     ] = None,
-    second: Annotated[str | None, typer.Option(help="Another release of the same table, attacked together.")] = None,
+    second: Annotated[
+        str | None, typer.Option(help="Another release of the same table; both are attacked together.")
+    ] = None,
     heldout: Annotated[
         str | None, typer.Option(help="People who are not in the release, for the learned attack's baseline.")
     ] = None,
     trials: Annotated[int, typer.Option(help="How many people are attacked.", min=10)] = 2000,
-    seed: Annotated[int, typer.Option(help="Which people are attacked.")] = 0,
+    seed: Annotated[int, typer.Option(help="Seed for the choice of the people who are attacked.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Let simulated adversaries attack a release, and hold their success against what was promised.
+    """Attack a release as simulated adversaries would, and compare their success with the guarantees.
 
-    Each adversary is shown with its success, what it reaches without the release, a 95 % interval, and the most the
-    promised model allows. Only the steward can run this: it needs the original table. Exit code 1: a promise is broken.
+    For each attack: its success, its success without the release, a 95 % interval, and the highest success that the
+    guarantees allow. This needs the original table, so only its steward can run it. Exit code 1: a guarantee is broken.
     """
     with reported_errors(as_json=as_json):
         from polyveil.attacks import attack as run
@@ -67,17 +72,24 @@ def show_attacks(report: AttackReport) -> None:
     from polyveil.cli.show import console, plain_table
 
     out = console()
-    table = plain_table("attack", "column", "success", "without", "95 % interval", "bound", "surest", "verdict")
+    table = plain_table(
+        "attack", "column", "success", "without release", "95 % interval", "allowed", "highest certainty", "verdict"
+    )
     for found in report.attacks:
         table.add_row(*_cells(found))
     out.print(table)
     for found in report.broken:
-        out.print(f"[bold red]broken[/] {_title(found)}: {found.adversary}. Promised: {found.promise}")
+        out.print(f"[bold red]broken[/] {_title(found)}: {found.adversary}. Guarantee: {found.promise}")
     unpromised = [_title(a) for a in report.attacks if a.verdict == "no promise" and a.low > a.baseline]
     if unpromised:
-        out.print(f"[yellow]nothing is promised against[/] {_listed(unpromised)}, and the release helps there")
-    verdict = "[green]no promise was broken[/]" if report.holds else "[red]the release does NOT keep its promise[/]"
-    out.print(verdict)
+        outside = "1 attack is" if len(unpromised) == 1 else f"{len(unpromised)} attacks are"
+        out.print(
+            f"[yellow]{outside} outside the guarantees[/], and this release makes "
+            f"{'it' if len(unpromised) == 1 else 'them'} easier: {_listed(unpromised)}"
+        )
+    out.print(
+        "[green]No guarantee was broken.[/]" if report.holds else "[red]A guarantee of this release is broken.[/]"
+    )
 
 
 def _cells(found: Attack) -> list[str]:

@@ -1,4 +1,4 @@
-"""`polyveil methods` and `polyveil models`: what there is, in plain words."""
+"""`polyveil methods` and `polyveil models`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def methods(
     name: Annotated[str | None, typer.Argument(help="Show one method with its options.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """List the methods: what each guarantees, what it costs, which options it takes."""
+    """List the methods: what each one guarantees, how long it takes, and its options."""
     with reported_errors(as_json=as_json):
         from polyveil.methods import METHODS, method_class
 
@@ -61,11 +61,11 @@ def _show_methods(about: list[dict[str, Any]], *, with_options: bool) -> None:
         for name, option in method["options"].items() if with_options else ():
             out.print(f"    {name} (default {option['default']}): {option['description']}")
     if not with_options:
-        out.print("\n`polyveil methods NAME` shows a method's options.")
+        out.print("\n`polyveil methods NAME` shows the options of a method.")
 
 
 def models(as_json: AsJson = False) -> None:
-    """List the privacy models: what each demands, which attack it helps against, what it leaves open."""
+    """List the privacy models: what each one requires, which attack it helps against, what it does not cover."""
     with reported_errors(as_json=as_json):
         from polyveil.models import MODELS
 
@@ -87,5 +87,5 @@ def models(as_json: AsJson = False) -> None:
         out = console()
         for model in about:
             out.print(f"[bold]{model['name']}[/]  {model['title']}")
-            out.print(f"    [green]helps against[/] {model['helps_against']}")
-            out.print(f"    [yellow]leaves open[/]   {model['leaves_open']}")
+            out.print(f"    [green]helps against[/]  {model['helps_against']}")
+            out.print(f"    [yellow]does not cover[/] {model['leaves_open']}")

@@ -14,28 +14,32 @@ if TYPE_CHECKING:
 
 
 def check(
-    data: Annotated[str, typer.Argument(help="Any table, in a file or a database: raw, or someone else's release.")],
+    data: Annotated[
+        str, typer.Argument(help="Any table in a file or a database: raw data, or a release by any other tool.")
+    ],
     policy: Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file (YAML).")] = None,
     quasi: Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas, instead of a policy.")] = "",
     sensitive: Annotated[str, typer.Option(help="Sensitive columns, separated by commas.")] = "",
-    k: Annotated[int | None, typer.Option(help="Ask for k-anonymity.", min=2)] = None,
-    l: Annotated[int | None, typer.Option(help="Ask for l-diversity of every sensitive column.", min=1)] = None,  # noqa: E741
+    k: Annotated[int | None, typer.Option(help="Require k-anonymity.", min=2)] = None,
+    l: Annotated[int | None, typer.Option(help="Require l-diversity of every sensitive column.", min=1)] = None,  # noqa: E741
     t: Annotated[
-        float | None, typer.Option(help="Ask for t-closeness of every sensitive column.", min=0, max=1)
+        float | None, typer.Option(help="Require t-closeness of every sensitive column.", min=0, max=1)
     ] = None,
     missing: Annotated[
         list[str] | None, typer.Option(help="A cell text that means missing, such as '?'; repeatable.")
     ] = None,
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
-    show_classes: Annotated[int, typer.Option(help="List row numbers of this many failing classes.", min=0)] = 0,
+    show_classes: Annotated[
+        int, typer.Option(help="List the row numbers of this many of the smallest groups.", min=0)
+    ] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Just tell me: is this table already anonymous?
+    """Measure whether a table is already anonymous.
 
-    Measures DATA as it stands against every privacy model at once: which hold, which do not, in how many classes and
-    rows. Classes are rows with equal cells in the quasi-identifiers; missing cells count as values.
-    Exit code 0: everything asked for holds (or nothing was asked); 1: something does not.
+    Measures DATA as it is with every privacy model, and says in how many groups and rows a requirement is not met. A
+    group is all rows with equal cells in the quasi-identifiers; a missing cell counts as a value.
+    Exit code 0: all requirements are met (or none were given); 1: one is not met.
 
         polyveil check patients.csv --quasi age,sex,zip --sensitive disease,salary --k 5 --t 0.2
     """
@@ -46,7 +50,7 @@ def check(
 
         if policy is not None and (quasi or sensitive or k or l or t is not None):
             raise InputError(
-                "--policy already says the columns and thresholds; leave out --quasi, --sensitive, --k, --l, --t"
+                "--policy already contains the columns and thresholds. Leave out --quasi, --sensitive, --k, --l and --t"
             )
         asked = {name: value for name, value in (("k", k), ("l", l), ("t", t)) if value is not None}
         options = {"missing": missing, "table": table, "query": query}
@@ -69,8 +73,11 @@ def _show(checkup: Checkup, show_classes: int) -> None:
 
     out = console()
     out.print(f"[bold]{checkup.answer()}[/]\n")
-    out.print(f"{checkup.rows:,} rows in {checkup.classes:,} classes, {checkup.unique_rows:,} rows alone in theirs")
-    table: Any = plain_table("", "model", "column", "worst class", "asked", "classes / rows that fail")
+    out.print(
+        f"{checkup.rows:,} rows in {checkup.classes:,} groups of rows that look alike; "
+        f"{checkup.unique_rows:,} rows are unique"
+    )
+    table: Any = plain_table("", "model", "column", "worst group", "required", "groups / rows that fail")
     for each in checkup.measurements:
         mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: ""}[each.holds]
         failing = f"{each.failing_classes:,} / {each.failing_rows:,}" if each.holds is False else ""
@@ -91,7 +98,7 @@ def _show_failing(checkup: Checkup, most: int) -> None:
 
     out = console()
     smallest = np.argsort(checkup.statistics.sizes, kind="stable")[:most]
-    out.print("\nsmallest classes, by data row number:")
+    out.print("\nSmallest groups, by data row number:")
     for number in smallest:
         rows = np.flatnonzero(checkup.class_of_row == number)[:10] + 1
         out.print(f"  {checkup.statistics.sizes[number]} rows: {', '.join(str(row) for row in rows)}")

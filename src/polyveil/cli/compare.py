@@ -25,25 +25,25 @@ def compare(
     ] = "",
     limit: Annotated[float, typer.Option(help="Seconds each run may take.", min=0.1)] = 60.0,
     jobs: Annotated[int, typer.Option(help="Runs at the same time.", min=1)] = 2,
-    resume: Annotated[bool, typer.Option("--resume", help="Take up an older comparison in OUT.")] = False,
-    seed: Annotated[int, typer.Option(help="Seed of the methods' choices.")] = 1,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue an earlier comparison in OUT.")] = False,
+    seed: Annotated[int, typer.Option(help="Makes the methods' choices repeatable.")] = 1,
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Run methods and parameters side by side on one table: what each loses for the protection it gives.
+    """Run several methods and settings on one table, and compare the detail they lose and the protection they give.
 
     Every combination of methods, k and t runs in a process of its own with a time limit. Finished runs are kept in OUT,
-    so a comparison that was stopped can be taken up with --resume. Nothing is published.
+    so a comparison that was stopped can be continued with --resume. Nothing is published.
 
         polyveil compare patients.csv --policy policy.yaml --methods mondrian,fcm --k 5,10 --t 0.1,0.2 --out compared
     """
-    kept = f"finished runs are kept in {out}: the same command with --resume goes on"
+    kept = f"finished runs are kept in {out}. Run the same command with --resume to continue"
     with reported_errors(as_json=as_json, stopped=kept):
         from polyveil.advice.compare import compare as run
         from polyveil.methods import METHODS
 
-        # auto tries the others by itself, so it has no place beside them
+        # auto tries the others by itself
         chosen = [name for name in METHODS if name != "auto"] if methods == "all" else _texts(methods)
         with shown_progress(quiet=quiet or as_json) as progress:
             comparison = run(
@@ -85,14 +85,15 @@ def _numbers(text: str, option: str, *, least: float, whole: bool = False) -> li
 
 def _show(comparison: Comparison, out: Path) -> None:
     from polyveil.cli.show import console, figure, plain_table
+    from polyveil.reports.markup import percent
 
     best = comparison.best
-    table = plain_table("run", "form", "loss 0-1", "k", "distance", "classes", "left out", "seconds", "")
+    table = plain_table("run", "form", "detail lost", "k", "distance", "groups", "rows left out", "seconds", "")
     for each in comparison.outcomes:
         if each.done:
             far = "" if each.distance is None else f"{each.distance:.4f}"
-            mark = "[green]frontier[/]" if each.case in best else ""
-            figures = [f"{each.normalized_loss:.4f}", figure(each.privacy["k"]), far, figure(each.classes)]
+            mark = "[green]best trade-off[/]" if each.case in best else ""
+            figures = [percent(each.normalized_loss), figure(each.privacy["k"]), far, figure(each.classes)]
             table.add_row(each.case.title, each.form, *figures, figure(each.suppressed), f"{each.seconds:.1f}", mark)
         else:
             table.add_row(
@@ -101,5 +102,5 @@ def _show(comparison: Comparison, out: Path) -> None:
     shown = console()
     shown.print(table)
     if comparison.reused:
-        shown.print(f"{comparison.reused} of these were taken from an earlier run")
-    shown.print(f"plot and figures: [bold]{out / 'comparison.html'}[/]")
+        shown.print(f"{comparison.reused} of these come from an earlier run")
+    shown.print(f"Plot and figures: [bold]{out / 'comparison.html'}[/]")

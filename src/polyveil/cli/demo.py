@@ -1,4 +1,4 @@
-"""`polyveil demo`: the whole job on built-in data."""
+"""`polyveil demo`: every step on built-in data."""
 
 from __future__ import annotations
 
@@ -17,18 +17,16 @@ def demo(
         "polyveil-demo"
     ),
     rows: Annotated[
-        int | None, typer.Option(help="Number of rows; the example's own default otherwise.", min=10)
+        int | None, typer.Option(help="Number of rows; by default as many as the example has.", min=10)
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the generated table.")] = 1,
     overwrite: Annotated[bool, typer.Option(help="Replace an older demo of that name.")] = False,
-    data_only: Annotated[
-        bool, typer.Option("--data-only", help="Write the table and its policy, run nothing.")
-    ] = False,
+    data_only: Annotated[bool, typer.Option("--data-only", help="Write the table and its policy only.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Generate an example table with several sensitive columns, anonymize it, and verify the release.
 
-    Everything is written below OUT: the table as CSV, its hierarchies, `policy.yaml` to read and change, and `release`.
+    The folder OUT then contains the table as CSV, its hierarchies, `policy.yaml` to read and edit, and `release`.
     """
     with reported_errors(as_json=as_json):
         from polyveil.demo import EXAMPLES, write_example
@@ -39,7 +37,7 @@ def demo(
         again = f"polyveil anonymize {written.data} --policy {written.policy} --out {out / 'my-release'}"
         if data_only:
             files = {"data": str(written.data), "policy": str(written.policy)}
-            print_json(files) if as_json else typer.echo("\n".join([*files.values(), f"next: {again}"]))
+            print_json(files) if as_json else typer.echo("\n".join([*files.values(), f"Next: {again}"]))
             return
         with shown_progress(quiet=as_json) as progress:
             release = anonymize(
@@ -52,5 +50,5 @@ def demo(
 
         typer.echo(f"{EXAMPLES[example].title}: {EXAMPLES[example].description}\n")
         show_release(release.manifest, release.seconds, str(out / "release"))
-        typer.echo(f"\nlook at {written.policy}, change it, and run it again:\n  {again}")
-        typer.echo(f"re-check the files, believing nothing else:\n  polyveil verify {out / 'release'}")
+        typer.echo(f"\nEdit {written.policy} and run it again:\n  {again}")
+        typer.echo(f"Independently re-check the release:\n  polyveil verify {out / 'release'}")

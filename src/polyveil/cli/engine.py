@@ -40,10 +40,10 @@ def source_of(
         session_of(engine, master)
         return data, {name: value for name, value in given.items() if name != "private"}
     if "private" in given:
-        raise InputError("--private is not for Spark, where rows have no number that a map could name. Leave it out")
+        raise InputError("--private does not work with Spark, where rows have no numbers. Leave it out")
     if given:
         raise InputError(
-            f"--{next(iter(given))} is not for Spark, which reads Parquet and its own tables. Leave it out"
+            f"--{next(iter(given))} does not work with Spark, which reads Parquet and its own tables. Leave it out"
         )
     from polyveil.engines.spark.session import read_source
 

@@ -19,7 +19,7 @@ def inspect(
     data: Annotated[
         str, typer.Argument(help="The table: CSV (also .gz), Parquet, a folder of Parquet files, or a database.")
     ],
-    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write a starter policy to this new file.")] = None,
+    out: Annotated[Path | None, typer.Option("--out", "-o", help="Write a first policy to this new file.")] = None,
     missing: Annotated[
         list[str] | None, typer.Option(help="A cell text that means missing, such as '?'; repeatable.")
     ] = None,
@@ -27,10 +27,10 @@ def inspect(
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Look at the columns of DATA: types, missing cells, suggested roles with their reasons, people singled out.
+    """Show the columns of DATA: types, missing cells, suggested roles with reasons, and how many people are unique.
 
-    With --out, writes a starter policy that loads as it is. The suggestions are a start, not a decision: who could
-    know a column about somebody else is something only you can tell.
+    With --out, writes these suggestions as a policy that you can edit and run. Check every role: only you know which
+    columns others may know about a person.
     """
     with reported_errors(as_json=as_json):
         from polyveil.table import read
@@ -62,16 +62,16 @@ def _write(out: Path, profiles: Sequence[ColumnProfile], source: str) -> None:
         with out.open("x", encoding="utf-8") as stream:
             stream.write(starter_policy(profiles, source=source))
     except FileExistsError:
-        raise InputError(f"{out} exists already and may hold your edits. Name a new file") from None
+        raise InputError(f"{out} exists already and may contain your edits. Choose a new file") from None
     except OSError as error:
-        raise InputError(f"{out} cannot be written ({error.strerror}). Name another place") from None
+        raise InputError(f"{out} cannot be written ({error.strerror}). Choose another place") from None
 
 
 def _show(profiles: Sequence[ColumnProfile], about: dict[str, Any], out: Path | None) -> None:
     from polyveil.cli.show import console, plain_table
 
     screen = console()
-    table = plain_table("column", "type", "missing", "distinct", "role", "because")
+    table = plain_table("column", "type", "missing", "distinct", "role", "reason")
     colour = {"identifier": "red", "quasi": "yellow", "sensitive": "magenta", "insensitive": "dim"}
     for column in profiles:
         hints = "".join(f"; {hint.marker!r} may mean missing" for hint in column.missing_hints)
@@ -84,10 +84,10 @@ def _show(profiles: Sequence[ColumnProfile], about: dict[str, Any], out: Path | 
     if about["quasi"]:
         share = about["singled_out"] / max(about["rows"], 1)
         screen.print(
-            f"\n[bold]{about['singled_out']:,}[/] people ({share:.1%}) are the only one with their combination of "
+            f"\n[bold]{about['singled_out']:,}[/] people ({share:.1%}) have a unique combination of "
             f"{', '.join(about['quasi'])}"
         )
     if out is not None:
-        screen.print(f"\na policy to edit: [bold]{out}[/]")
+        screen.print(f"\nPolicy to edit: [bold]{out}[/]")
     else:
-        screen.print("\n--out policy.yaml writes these suggestions as a policy to edit")
+        screen.print("\nAdd --out policy.yaml to write these suggestions as a policy to edit")

@@ -15,27 +15,29 @@ if TYPE_CHECKING:
 
 def serve(
     data: Annotated[
-        list[Path] | None, typer.Option("--data", help="A folder whose files may be opened; repeatable.")
+        list[Path] | None, typer.Option("--data", help="A folder whose files may be opened. Repeatable.")
     ] = None,
     folder: Annotated[Path | None, typer.Option(help="Where uploads and runs are kept.")] = None,
     host: Annotated[
-        str, typer.Option(help="Address to bind; other machines reach it unless it is 127.0.0.1.")
+        str, typer.Option(help="Address to listen on. With 127.0.0.1, only this machine can connect.")
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="Port; 0 takes a free one.", min=0, max=65535)] = 8484,
+    port: Annotated[int, typer.Option(help="Port. 0 uses any free port.", min=0, max=65535)] = 8484,
     public_name: Annotated[
-        list[str] | None, typer.Option(help="A name this workbench is reached by, behind a proxy; repeatable.")
+        list[str] | None, typer.Option(help="A host name under which a proxy serves the workbench. Repeatable.")
     ] = None,
-    no_token: Annotated[bool, typer.Option("--no-token", help="Ask for no token; only on this machine.")] = False,
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="No access token; allowed on this machine only.")
+    ] = False,
     max_upload: Annotated[int, typer.Option(help="Largest upload, in MB.", min=1)] = 500,
-    keep_days: Annotated[float, typer.Option(help="Delete uploads after so many days.", min=0.01)] = 7.0,
+    keep_days: Annotated[float, typer.Option(help="Delete uploads after this many days.", min=0.01)] = 7.0,
     workers: Annotated[int, typer.Option(help="Runs at the same time.", min=1, max=64)] = 2,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the browser.")] = True,
 ) -> None:
-    """Open the workbench: the whole job in a browser, on this machine.
+    """Open the workbench: every step in a browser, on this machine.
 
-    Data stays on this machine: the workbench answers only to this machine and to who has the token in the address,
-    loads nothing from the internet, and reads only uploads and the folders given with --data. A REST API stands beside
-    it (`/api/openapi.json`).
+    Data stays on this machine: by default the workbench accepts connections from this machine only, asks for the token
+    in the address, loads nothing from the internet, and reads only uploads and the folders given with --data. It also
+    has a REST API (`/api/openapi.json`).
     """
     with reported_errors():
         _require_web()
@@ -47,7 +49,9 @@ def serve(
         settings = _settings(data, folder, host, port, public_name, no_token, max_upload, keep_days, workers)
 
         def announce() -> None:
-            typer.echo(f"the workbench is at  {settings.url}\nstop it with Ctrl-C; files are kept in {settings.folder}")
+            typer.echo(
+                f"The workbench is at  {settings.url}\nPress Ctrl-C to stop it. Files are kept in {settings.folder}"
+            )
             if open_browser:
                 import threading
                 import webbrowser

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from polyveil.reports.markup import percent
+
 if TYPE_CHECKING:
     from rich.console import Console
 
@@ -24,22 +26,23 @@ def console() -> Console:
 
 
 def show_release(manifest: Mapping[str, Any], seconds: Mapping[str, float], place: str | None) -> None:
-    """What was asked, what was reached, what it cost, where it is."""
+    """What was required, what was reached, how much detail was lost, and where the release is."""
     out = console()
     size = manifest["class_size"]
     out.print(
-        f"[bold]{manifest['rows']:,}[/] rows in [bold]{manifest['classes']:,}[/] classes "
-        f"of {size['min']:,} to {size['max']:,} rows (mean {size['mean']:.1f}); {manifest['suppressed']:,} suppressed"
+        f"[bold]{manifest['rows']:,}[/] rows in [bold]{manifest['classes']:,}[/] groups of rows that look alike, "
+        f"{size['min']:,} to {size['max']:,} rows each (mean {size['mean']:.1f}); "
+        f"{manifest['suppressed']:,} rows left out"
     )
     out.print(_claims_table(manifest["claims"]))
     out.print(_loss_table(manifest["loss"]))
-    out.print(f"method {manifest['method']['name']}, {seconds.get('total', 0.0):.1f} s")
+    out.print(f"Method {manifest['method']['name']}, {seconds.get('total', 0.0):.1f} s")
     if place:
-        out.print(f"published and verified: [bold]{place}[/]")
+        out.print(f"Published and verified: [bold]{place}[/]")
 
 
 def _claims_table(claims: Sequence[Mapping[str, Any]]) -> Any:
-    table = plain_table("guarantee", "column", "asked", "reached", "helps against")
+    table = plain_table("guarantee", "column", "required", "reached", "helps against")
     for claim in claims:
         table.add_row(
             claim["model"],
@@ -52,11 +55,9 @@ def _claims_table(claims: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def _loss_table(loss: Mapping[str, Any]) -> Any:
-    table = plain_table("loss", "value", "")
-    columns = len(loss["by_attribute"])
-    table.add_row("information loss", figure(loss["information_loss"]), f"of at most {columns}")
-    for name, value in loss["by_attribute"].items():
-        table.add_row(f"  {name}", figure(value), "█" * round(20 * value) or "▏")
+    table = plain_table("detail lost", "", "0 %: as in the input; 100 %: nothing left")
+    for name, value in {"all quasi-identifiers": loss["normalized_loss"], **loss["by_attribute"]}.items():
+        table.add_row(name, percent(value), "█" * round(20 * value) or "▏")
     return table
 
 
@@ -65,7 +66,7 @@ def show_verification(verification: Verification) -> None:
     out = console()
     for finding in verification.findings:
         out.print(f"{MARK[finding.outcome]} [bold]{finding.check}[/]  {finding.message}")
-    out.print("[green]the release holds[/]" if verification.holds else "[red]the release does NOT hold[/]")
+    out.print("[green]All checks passed.[/]" if verification.holds else "[red]The release FAILS its checks.[/]")
 
 
 def plain_table(*headers: str) -> Any:

@@ -11,19 +11,17 @@ from polyveil.cli.frame import print_json, reported_errors
 
 
 def verify(
-    release: Annotated[
-        str, typer.Argument(help="The folder of a release, or its database with ?schema=NAME, as in --out.")
-    ],
+    release: Annotated[str, typer.Argument(help="The release folder, or its database with ?schema=NAME, as in --out.")],
     engine: Annotated[Engine, typer.Option(help="Where to measure: this machine, or Spark.")] = Engine.LOCAL,
     master: Annotated[
-        str | None, typer.Option(help="Spark's master or Connect URL; the ambient one otherwise.")
+        str | None, typer.Option(help="Spark's master or Connect URL; by default the one of the environment.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
-    """Re-check a release from its files alone, believing nothing else.
+    """Independently re-check a release from its files.
 
-    Files against their checksums, every promise of the policy against the classes a reader sees, every figure of the
-    manifest against what the files give. Exit code 0: all holds; 1: something does not; 2: not a release.
+    Compares the files with their checksums, every guarantee with the groups that a reader sees, and every figure of
+    the manifest with the tables. Exit code 0: everything holds; 1: something does not; 2: this is not a release.
     """
     with reported_errors(as_json=as_json):
         from polyveil.table.databases import shown

@@ -8,7 +8,7 @@ from polyveil.cli.frame import reported_errors
 
 
 def warmup() -> None:
-    """Compile the fast kernels of every method now, once, so that later runs start at full speed."""
+    """Compile the code of every method now, so that the first runs do not have to wait for it."""
     with reported_errors():
         import polars as pl
 
@@ -30,6 +30,6 @@ def warmup() -> None:
             try:
                 anonymize(frame, policy)
             except PolyveilError as error:
-                typer.echo(f"{name}: not warmed ({type(error).__name__})", err=True)
+                typer.echo(f"{name}: not compiled ({type(error).__name__})", err=True)
             else:
                 typer.echo(f"{name}: ready")

@@ -12,7 +12,7 @@ from fastapi import APIRouter, File, Form, HTTPException, Request, Response, Upl
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
-from polyveil.errors import InputError, PolicyError
+from polyveil.errors import InputError, PolicyError, PolyveilError
 from polyveil.methods import make_method
 from polyveil.policy import Policy, from_dict, from_text
 from polyveil.web.draft import Draft, open_draft, read_policy
@@ -20,7 +20,6 @@ from polyveil.web.jobs import Busy, Jobs
 from polyveil.web.rows import add_row_routes
 from polyveil.web.store import FINISHED, Missing, RunState, Store, StoredRun, StoredTable
 from polyveil.web.tables import Library
-from polyveil.web.worker import error_of
 
 Id = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 SEED_LIMIT = 2**63
@@ -92,15 +91,10 @@ REFUSALS: dict[int | str, dict[str, Any]] = {
 }
 
 
-def refused(error: Exception) -> HTTPException:
-    """The right status for an error, with its message as data."""
-    if isinstance(error, Missing):
-        return HTTPException(404, str(error))
-    if isinstance(error, Busy):
-        return HTTPException(429, str(error))
-    if isinstance(error, PolicyError):
-        return HTTPException(400, error_of(error))
-    return HTTPException(400, str(error))
+def refused(error: PolyveilError) -> HTTPException:
+    """The right status for an error, and the error as data."""
+    status = 404 if isinstance(error, Missing) else 429 if isinstance(error, Busy) else 400
+    return HTTPException(status, error.to_dict())
 
 
 def make_router(store: Store, jobs: Jobs, library: Library) -> APIRouter:

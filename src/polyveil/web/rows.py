@@ -52,9 +52,9 @@ async def _answered(work: Any) -> Rows:
     try:
         found: Rows = await run_in_threadpool(work)
     except Missing as error:
-        raise HTTPException(404, str(error)) from None
+        raise HTTPException(404, error.to_dict()) from None
     except InputError as error:
-        raise HTTPException(400, str(error)) from None
+        raise HTTPException(400, error.to_dict()) from None
     return found
 
 

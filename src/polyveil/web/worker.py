@@ -11,12 +11,11 @@ import logging
 import os
 import sys
 import time
-import traceback
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from polyveil.errors import PolicyError, PolyveilError, Unsatisfiable
+from polyveil.errors import PolyveilError, kind_and_place
 from polyveil.progress import Progress
 from polyveil.web.store import write_json
 
@@ -57,7 +56,7 @@ def run(folder: Path) -> dict[str, Any]:
     try:
         done = WORK[about["kind"]](folder, about, FileProgress(folder / "progress.json"))
     except PolyveilError as error:
-        return {"state": "failed", "error": error_of(error)}
+        return {"state": "failed", "error": error.to_dict()}
     except MemoryError:
         return {"state": "failed", "error": {"message": "this machine does not have enough memory for this run"}}
     except Exception as error:
@@ -122,23 +121,6 @@ def _without_nan(value: Any) -> Any:
 
 
 WORK = {"anonymize": _anonymize, "bundle": _open_bundle, "attack": _attack}
-
-
-def kind_and_place(error: BaseException) -> str:
-    """What may be said of an unforeseen error: its text may hold data, its kind and place do not."""
-    frames = traceback.extract_tb(error.__traceback__)
-    place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
-    return f"{type(error).__name__} at {place}"
-
-
-def error_of(error: PolyveilError) -> dict[str, Any]:
-    """An error as data: the message, and what a form needs to show it at the right place."""
-    about: dict[str, Any] = {"message": str(error), "kind": type(error).__name__}
-    if isinstance(error, PolicyError):
-        about["faults"] = [{"place": f.place, "rule": f.rule, "remedy": f.remedy} for f in error.faults]
-    if isinstance(error, Unsatisfiable):
-        about |= {"constraint": error.constraint, "nearest": error.nearest}
-    return about
 
 
 def main() -> None:

@@ -8,8 +8,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyveil.errors import kind_and_place
 from polyveil.web.pages.page_context import Workbench
-from polyveil.web.worker import kind_and_place
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

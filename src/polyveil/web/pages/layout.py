@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from nicegui import ui
 
-from polyveil.errors import PolyveilError
+from polyveil.errors import PolyveilError, kind_and_place
 from polyveil.reports.markup import Markup
 from polyveil.web.pages.page_context import Work, Workbench, in_thread, open_work
 from polyveil.web.pages.parts import notice, text, trusted
-from polyveil.web.worker import kind_and_place
 
 LOGO = Markup(
     '<svg viewBox="0 0 32 32" width="28" height="28" aria-hidden="true"><rect width="32" height="32" rx="8" '
