@@ -72,12 +72,15 @@ def show_attacks(report: AttackReport) -> None:
     from polyveil.cli.show import console, plain_table
 
     out = console()
-    table = plain_table(
-        "attack", "column", "success", "without release", "95 % interval", "allowed", "highest certainty", "verdict"
-    )
+    table = plain_table("attack", "column", "success", "without", "95 % interval", "allowed", "highest", "verdict")
     for found in report.attacks:
         table.add_row(*_cells(found))
     out.print(table)
+    out.print(
+        "success: share of attacked people for whom the attack is right; without: the same without the release; "
+        "allowed: by the guarantees; highest: highest certainty for any one person",
+        style="dim",
+    )
     for found in report.broken:
         out.print(f"[bold red]broken[/] {_title(found)}: {found.adversary}. Guarantee: {found.promise}")
     unpromised = [_title(a) for a in report.attacks if a.verdict == "no promise" and a.low > a.baseline]
