@@ -103,7 +103,7 @@ def anonymize(
         manifest = build_manifest(bound, coded, method, partition, statistics, models, loss)
         if isinstance(statistics, LinkedStatistics):
             manifest = linked_manifest(manifest, policy, partition, statistics, models)
-        release = Release(tables, manifest, clock.seconds, partition.class_of_row)
+        release = Release(tables, manifest, clock.seconds, partition.class_of_row, bound.notes)
     if out is None:
         with clock.stage("verify"):
             refuse_unless(release.verify())

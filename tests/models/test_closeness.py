@@ -126,7 +126,7 @@ def recursive_cost(tree: Hierarchy, p: list[Fraction], q: list[Fraction]) -> Fra
     for node, below in children.items():
         positive = sum((max(extra(child), Fraction()) for child in below), Fraction())
         negative = sum((max(-extra(child), Fraction()) for child in below), Fraction())
-        total += Fraction(int(tree.height[node]), tree.depth) * min(positive, negative)
+        total += Fraction(int(tree.height[node]), max(tree.depth, 1)) * min(positive, negative)
     return total
 
 

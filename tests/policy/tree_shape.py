@@ -9,7 +9,7 @@ from polyveil.policy import Hierarchy
 
 def groups(tree: Hierarchy) -> dict[str, tuple[str | None, ...]]:
     """The values below each inner node."""
-    inner = np.flatnonzero(tree.height > 0)
+    inner = np.setdiff1d(np.arange(len(tree.labels)), tree.leaf_node)
     return {str(tree.labels[node]): tree.leaves[tree.start[node] : tree.stop[node]] for node in inner}
 
 

@@ -82,4 +82,4 @@ def anonymize(
         else:
             from polyveil.cli.show import show_release
 
-            show_release(release.manifest, release.seconds, shown(out))
+            show_release(release.manifest, release.seconds, shown(out), release.notes)

@@ -25,7 +25,9 @@ def console() -> Console:
     return out
 
 
-def show_release(manifest: Mapping[str, Any], seconds: Mapping[str, float], place: str | None) -> None:
+def show_release(
+    manifest: Mapping[str, Any], seconds: Mapping[str, float], place: str | None, notes: Sequence[str] = ()
+) -> None:
     """What was required, what was reached, how much detail was lost, and where the release is."""
     out = console()
     size = manifest["class_size"]
@@ -37,6 +39,8 @@ def show_release(manifest: Mapping[str, Any], seconds: Mapping[str, float], plac
     out.print(_claims_table(manifest["claims"]))
     out.print(_loss_table(manifest["loss"]))
     out.print(f"Method {manifest['method']['name']}, {seconds.get('total', 0.0):.1f} s")
+    for note in notes:
+        out.print(f"[yellow]Note:[/] {note}")
     if place:
         out.print(f"Published and verified: [bold]{place}[/]")
 

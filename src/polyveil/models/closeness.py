@@ -8,9 +8,16 @@ import numpy as np
 
 from polyveil.arrays import FloatArray
 from polyveil.models import many_values
-from polyveil.models.base import TOLERANCE, FormField, SensitiveModel
+from polyveil.models.base import TOLERANCE, FormField, SensitiveModel, asked_value
 from polyveil.models.constraints import Closeness, Constraint, Divergence
 from polyveil.models.statistics import Attribute, Block
+from polyveil.policy.schema import Column, Distance, Privacy
+
+_SPOKEN: Mapping[Distance, str] = {
+    "hellinger": "Hellinger distance",
+    "kl": "Kullback-Leibler divergence",
+    "js": "Jensen-Shannon divergence",
+}
 
 
 class TCloseness(SensitiveModel):
@@ -29,6 +36,15 @@ class TCloseness(SensitiveModel):
     summary = "t"
     form = FormField("Stay close to the whole table", low=0.01, high=1.0, step=0.01, start=0.2)
 
+    def __init__(self, threshold: float, attribute: str, measured_by: Distance | None = None) -> None:
+        super().__init__(threshold, attribute)
+        self.measured_by = measured_by
+
+    @classmethod
+    def for_column(cls, name: str, column: Column, privacy: Privacy) -> TCloseness | None:
+        threshold = asked_value(cls.parameter, column, privacy)
+        return None if threshold is None else cls(threshold, name, column.distance)
+
     def measure(self, block: Block) -> FloatArray:
         return distance(block)
 
@@ -40,9 +56,10 @@ class TCloseness(SensitiveModel):
         return (Closeness(self.attribute, ground.start, ground.stop, ground.weight, about.whole, limit),)
 
     def statement(self) -> str:
+        by = f" by {_SPOKEN.get(self.measured_by, f'{self.measured_by} distance')}" if self.measured_by else ""
         return (
             f"in every group, the distribution of {self.attribute} is at most {self.threshold:g} away from that of the "
-            "whole table"
+            f"whole table (t-closeness{by})"
         )
 
 

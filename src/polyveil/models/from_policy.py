@@ -23,7 +23,11 @@ def models_for(policy: Policy, attributes: Mapping[str, Attribute]) -> tuple[Mod
     kinds = list(MODELS.values())
     wide = [model for kind in kinds for model in kind.for_table(policy)]
     named = [name for name in policy.having("sensitive") if name in attributes]
-    of_columns = [kind.for_column(name, policy.columns[name], policy.privacy) for name in named for kind in kinds]
+    # A distance that the policy leaves open was found from the data; statements name it.
+    column = {
+        name: policy.columns[name].model_copy(update={"distance": attributes[name].ground.distance}) for name in named
+    }
+    of_columns = [kind.for_column(name, column[name], policy.privacy) for name in named for kind in kinds]
     return (
         *(model for model in wide if model.attribute is None),
         *(model for model in of_columns if model is not None),

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from polyveil.arrays import FloatArray, IntArray
+from polyveil.arrays import BoolArray, FloatArray, IntArray
 from polyveil.policy.broken import BrokenRule, Path, listed
 
 ROOT_LABEL = "*"
@@ -25,8 +25,9 @@ class HierarchyFault(BrokenRule):
 class Hierarchy:
     """Nodes in preorder (the root is node 0); node v covers the leaf codes `start[v]` to `stop[v] - 1`.
 
-    `height` is 0 for a leaf and 1 + the greatest height of its children otherwise, so uneven trees are well defined.
-    The label of the leaf that stands for missing values is None.
+    `height` counts the levels below a node at which values part, on the longest way down: a group with a single child
+    adds none, so a level that files repeat or fill up stretches no distance. Uneven trees are well defined. The label
+    of the leaf that stands for missing values is None; it hangs below the root and adds no height of its own.
     """
 
     labels: tuple[str | None, ...]
@@ -63,6 +64,21 @@ class Hierarchy:
             if not short.any():
                 return node
             node = np.where(short, self.parent[node], node)
+
+    def used_by(self, present: BoolArray) -> Hierarchy:
+        """The same tree with the heights of the values that are present: the others add no distance."""
+        return replace(self, height=_heights(self.labels, self.parent, self.leaf_node, present))
+
+    @cached_property
+    def is_stretched(self) -> bool:
+        """Whether counting every level, also those with a single child, would make distances smaller."""
+        plain = np.zeros(len(self.labels), dtype=np.int64)
+        for node in range(len(plain) - 1, 0, -1):
+            plain[self.parent[node]] = max(plain[self.parent[node]], plain[node] + 1)
+        children = np.bincount(self.parent[1:], minlength=len(plain))
+        parts = (children > 1) | (np.arange(len(plain)) == 0)
+        own = _heights(self.labels, self.parent, self.leaf_node, np.ones(self.leaf_count, dtype=np.bool_))
+        return bool((plain[parts] != np.maximum(own[parts], 1)).any())
 
     def loss_of_nodes(self) -> FloatArray:
         """(leaves below - 1) / (all leaves - 1) for each node: the categorical half of eq. (1) of wang2018."""
@@ -145,7 +161,6 @@ def _number(labels: list[str | None], parent: list[int], is_leaf: list[bool]) ->
     count = len(labels)
     start = np.zeros(count, dtype=np.int64)
     stop = np.zeros(count, dtype=np.int64)
-    height = np.zeros(count, dtype=np.int64)
     leaf_node = np.flatnonzero(np.array(is_leaf))
     code = 0
     for node in range(count):
@@ -155,15 +170,34 @@ def _number(labels: list[str | None], parent: list[int], is_leaf: list[bool]) ->
     for node in range(count - 1, 0, -1):
         above = parent[node]
         stop[above] = max(stop[above], stop[node])
-        height[above] = max(height[above], height[node] + 1)
+    above_of = np.array(parent, dtype=np.int64)
     return Hierarchy(
         labels=tuple(labels),
-        parent=np.array(parent, dtype=np.int64),
+        parent=above_of,
         start=start,
         stop=stop,
-        height=height,
+        height=_heights(labels, above_of, leaf_node, np.ones(len(leaf_node), dtype=np.bool_)),
         leaf_node=leaf_node.astype(np.int64),
     )
+
+
+def _heights(labels: Sequence[str | None], parent: IntArray, leaf_node: IntArray, present: BoolArray) -> IntArray:
+    """Levels at which present values part, below each node; missing is 1 away from every value, whatever the tree."""
+    height = np.zeros(len(labels), dtype=np.int64)
+    used = np.zeros(len(labels), dtype=np.bool_)
+    used[leaf_node] = present
+    branches = np.zeros(len(labels), dtype=np.int64)
+    for node in range(len(labels) - 1, 0, -1):  # preorder backwards: a node's children are complete when it is reached
+        height[node] += branches[node] > 1
+        if used[node] and labels[node] is not None:
+            above = parent[node]
+            used[above] = True
+            branches[above] += 1
+            height[above] = max(height[above], height[node])
+    height[0] += branches[0] > 1
+    if labels[-1] is None:
+        height[0] = max(height[0], 1)
+    return height
 
 
 def from_paths(paths: Iterable[Sequence[str]], lines: Sequence[int] | None = None) -> Hierarchy:

@@ -24,6 +24,7 @@ class DescribedRelease(Generic[TableT]):
     tables: Mapping[str, TableT]
     manifest: Mapping[str, Any]
     seconds: Mapping[str, float]
+    notes: tuple[str, ...]
 
     @property
     def form(self) -> str:
@@ -49,20 +50,22 @@ class DescribedRelease(Generic[TableT]):
     def summary(self) -> dict[str, Any]:
         """The figures of `polyveil anonymize --json`."""
         keys = ("rows", "suppressed", "classes", "class_size", "method", "privacy", "loss")
-        return {**{key: self.manifest[key] for key in keys}, "seconds": dict(self.seconds)}
+        return {**{key: self.manifest[key] for key in keys}, "seconds": dict(self.seconds), "notes": list(self.notes)}
 
 
 @dataclass(frozen=True, eq=False)
 class Release(DescribedRelease[pl.DataFrame]):
     """What will be published. `tables` and `manifest` are public.
 
-    `seconds` and `class_of_row` (the class of each input row, -1 where it is suppressed) are for the caller alone.
+    `seconds`, `class_of_row` (the class of each input row, -1 where it is suppressed) and `notes` (what to know about
+    how the policy was read) are for the caller alone.
     """
 
     tables: Mapping[str, pl.DataFrame]
     manifest: Mapping[str, Any]
     seconds: Mapping[str, float] = field(default_factory=dict)
     class_of_row: IntArray | None = field(default=None, repr=False)
+    notes: tuple[str, ...] = ()
 
     @property
     def file_format(self) -> str:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -37,6 +37,26 @@ class BoundColumn:
     domain: Domain
 
     @property
+    def stated(self) -> Column:
+        """The declaration with type and distance filled in, so that a reader need not find them from the data."""
+        distance = self.distance if self.column.role == "sensitive" else None
+        return self.column.model_copy(update={"distance": distance})
+
+    @property
+    def note(self) -> str | None:
+        """What was done to the hierarchy as it was given, if its distances are not what its levels suggest."""
+        if not isinstance(self.domain, TreeDomain) or not isinstance(self.column.hierarchy, Tree | File):
+            return None
+        tree = self.domain.hierarchy
+        whole = tree.used_by(np.ones(tree.leaf_count, dtype=np.bool_))
+        why = []
+        if tree.is_stretched:
+            why.append("levels with a single child were skipped")
+        if self.column.role == "sensitive" and (tree.height[whole.height > 0] != whole.height[whole.height > 0]).any():
+            why.append("values that do not occur in the table add no distance")
+        return f"the hierarchy of {self.name} was normalized: {'; '.join(why)}" if why else None
+
+    @property
     def distance(self) -> Distance:
         """The declared distance, else the natural one for the domain."""
         if self.column.distance is not None:
@@ -64,6 +84,11 @@ class Bound:
     sensitive: tuple[BoundColumn, ...]
     insensitive: pl.DataFrame
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the steward should know about how the policy was read."""
+        return tuple(column.note for column in (*self.quasi, *self.sensitive) if column.note is not None)
+
 
 def bind(policy: Policy, table: Table) -> Bound:
     """Fit the policy to the table, or raise PolicyError with everything that does not fit."""
@@ -79,12 +104,18 @@ def bind(policy: Policy, table: Table) -> Bound:
     if faults:
         raise PolicyError(faults, f"the policy does not fit {table.name}: it")
     return Bound(
-        policy=policy,
+        policy=stated(policy, bound),
         rows=table.frame.height,
         quasi=tuple(bound[name] for name in policy.having("quasi")),
         sensitive=tuple(bound[name] for name in policy.having("sensitive")),
         insensitive=table.frame.select(policy.having("insensitive")),
     )
+
+
+def stated(policy: Policy, bound: Mapping[str, BoundColumn]) -> Policy:
+    """The policy with the types and distances that were found from the data written out."""
+    columns = {name: bound[name].stated if name in bound else column for name, column in policy.columns.items()}
+    return policy.model_copy(update={"columns": columns})
 
 
 def column_faults(policy: Policy, columns: Sequence[str]) -> list[Fault]:
@@ -126,6 +157,7 @@ def bind_column(name: str, column: Column, policy: Policy, table: Table) -> Boun
         remedy = "Give it the role identifier or insensitive, or check the missing markers"
         return [Fault(place, "the column has no value, only missing cells", remedy)]
     kind = column_type(column, cells)
+    column = column.model_copy(update={"type": kind})
     try:
         if column.recode == "set" or (isinstance(column.hierarchy, Tree | File | Mask) and kind != "ordinal"):
             return _bind_text(name, column, as_text(cells), table, policy.folder)
@@ -173,6 +205,10 @@ def _bind_text(name: str, column: Column, cells: pl.Series, table: Table, folder
         domain = _tree(rule.build(present), has_null)
     elif isinstance(rule, Tree | File):
         domain = _tree(rule.build() if isinstance(rule, Tree) else rule.build(folder), has_null)
+        if column.role == "sensitive":
+            seen = {*present, None}
+            used = np.array([label in seen for label in domain.hierarchy.leaves], dtype=np.bool_)
+            domain = replace(domain, hierarchy=domain.hierarchy.used_by(used))
     else:
         return [Fault(f"columns.{name}.hierarchy", "this rule is for numbers or dates", "Set the column's type")]
     unknown = set(present) - set(domain.labels)

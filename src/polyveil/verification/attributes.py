@@ -10,14 +10,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polyveil.arrays import IntArray
+from polyveil.arrays import BoolArray, IntArray
 from polyveil.errors import InputError
 from polyveil.models import Attribute, ground
 from polyveil.models.ground import GroundDistance
 from polyveil.policy import Policy
 from polyveil.policy.hierarchy import Hierarchy, flat
-from polyveil.policy.rules import DateParts, File, Intervals, Mask, Order, Tree, number_label
-from polyveil.policy.schema import DEFAULT_LEVEL, Column
+from polyveil.policy.rules import DateParts, File, Intervals, Mask, Order, Rule, Tree, number_label
+from polyveil.policy.schema import DEFAULT_LEVEL, Column, ColumnType
+from polyveil.verification.findings import Finding, fails
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,14 +31,17 @@ class Declared:
 
 
 def declared_attributes(manifest: Mapping[str, Any], policy: Policy) -> dict[str, Declared]:
-    """All sensitive attributes the policy names; the manifest must describe each."""
+    """All sensitive attributes the policy names; the manifest must give the values and counts of each.
+
+    Kind and distance come from the public policy alone; `check_declarations` compares what else states them.
+    """
     found = {}
     for name in policy.having("sensitive"):
         about = manifest["sensitive"].get(name)
         if about is None:
             raise InputError(f"the manifest does not describe the sensitive column {name}. The release is damaged")
         try:
-            found[name] = _declared(name, about, policy.columns[name])
+            found[name] = _declared(name, about, filled_in(policy.columns[name], about))
         except (KeyError, ValueError):
             raise InputError(
                 f"the manifest's values of {name} do not fit its policy. The release is damaged; "
@@ -46,28 +50,69 @@ def declared_attributes(manifest: Mapping[str, Any], policy: Policy) -> dict[str
     return found
 
 
+def kind_of(column: Column) -> str:
+    """The kind of domain that a column's declaration makes: what its type says, unless a hierarchy makes it a tree."""
+    kind = column.type or "categorical"
+    if column.recode == "set" or kind == "categorical":
+        return "categorical"
+    if kind == "ordinal" or column.hierarchy is None or isinstance(column.hierarchy, Order):
+        return kind
+    return "categorical"
+
+
+def filled_in(column: Column, about: Mapping[str, Any]) -> Column:
+    """A declaration that leaves type or distance open, as version 0.1 published it, with the natural ones.
+
+    Only what the declaration leaves to the data is taken from the manifest: whether plain values are numbers or dates,
+    and equal distance, which is never less than another earth mover's distance.
+    """
+    implied: dict[type[Rule], ColumnType] = {Order: "ordinal", Intervals: "numeric", DateParts: "date"}
+    kind, rule = column.type, column.hierarchy
+    if kind is None and rule is None and column.recode != "set" and about.get("kind") in ("numeric", "date"):
+        kind = about["kind"]
+    kind = kind or (implied.get(type(rule), "categorical") if rule is not None else "categorical")
+    column = column.model_copy(update={"type": kind})
+    if column.distance is not None or column.role != "sensitive":
+        return column
+    natural = "ordered" if kind_of(column) != "categorical" else "equal" if rule is None else "hierarchical"
+    distance = "equal" if natural == "hierarchical" and about.get("distance") == "equal" else natural
+    return column.model_copy(update={"distance": distance})
+
+
+def check_declarations(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    """What the manifest states a second time about columns must be what the public policy says."""
+    findings = []
+    for name in policy.having("sensitive"):
+        about = manifest["sensitive"].get(name, {})
+        column = filled_in(policy.columns[name], about)
+        if (about.get("kind"), about.get("distance")) != (kind_of(column), column.distance):
+            words = f"the manifest describes {name} with another kind or distance than the public policy"
+            findings.append(fails("policy", words))
+    if set(manifest["sensitive"]) != set(policy.having("sensitive")):
+        findings.append(fails("policy", "the manifest does not describe exactly the policy's sensitive columns"))
+    for name in set(policy.having("quasi")) & set(manifest["quasi"]):
+        about = manifest["quasi"][name]
+        column = filled_in(policy.columns[name], about)
+        if about["kind"] != ("set" if column.recode == "set" else kind_of(column)):
+            findings.append(fails("policy", f"the manifest describes {name} as another kind than the public policy"))
+    return findings
+
+
 def _declared(name: str, about: Mapping[str, Any], column: Column) -> Declared:
     values, counts = [str(value) for value in about["values"]], [int(count) for count in about["counts"]]
     has_null = len(counts) == len(values) + 1
-    labels: list[str | None]
-    if about["kind"] == "categorical":
-        tree = _tree(values, column)
-        labels = [*tree.leaves, None] if has_null else list(tree.leaves)
-        tree = tree.with_null() if has_null else tree
-        measure = _ground(about["distance"], len(values), has_null, tree)
-    else:
-        labels = (
-            [*_in_order(values, about["kind"], column), None]
-            if has_null
-            else [*_in_order(values, about["kind"], column)]
-        )
-        measure = _ground(about["distance"], len(values), has_null, None)
+    kind = kind_of(column)
+    tree = _tree(values, column) if kind == "categorical" else None
+    labels: list[str | None] = [*(tree.leaves if tree is not None else _in_order(values, kind, column))]
+    labels += [None] * has_null
     code = {label: i for i, label in enumerate(labels)}
     whole = np.zeros(len(labels), dtype=np.int64)
     for label, count in zip([*values, None] if has_null else values, counts, strict=True):
         whole[code[label]] = count
-    attribute = Attribute(name, len(labels), whole, measure, _levels(code, column))
-    return Declared(attribute, code, about["kind"])
+    if tree is not None:
+        tree = (tree.with_null() if has_null else tree).used_by(whole > 0)
+    measure = _ground(str(column.distance), len(labels) - has_null, has_null, tree, whole > 0)
+    return Declared(Attribute(name, len(labels), whole, measure, _levels(code, column)), code, kind)
 
 
 def _tree(values: Sequence[str], column: Column) -> Hierarchy:
@@ -94,16 +139,17 @@ def _in_order(values: Sequence[str], kind: str, column: Column) -> list[str]:
     return sorted(values)
 
 
-def _ground(distance: str, values: int, has_null: bool, tree: Hierarchy | None) -> GroundDistance:
-    if distance == "ordered":
-        return ground.ordered(values, has_null)
+def _ground(distance: str, values: int, has_null: bool, tree: Hierarchy | None, present: BoolArray) -> GroundDistance:
+    """Values that nobody has lengthen no line and deepen no tree."""
+    if distance == "ordered" and tree is None:
+        return ground.ordered(values, has_null, present[:values])
     if distance == "hierarchical" and tree is not None:
         return ground.hierarchical(tree)
     if distance == "equal":
-        return ground.equal(values + has_null if tree is None else tree.leaf_count)
+        return ground.equal(values + has_null)
     if distance in ("hellinger", "kl", "js"):
         return ground.divergence(distance)  # type: ignore[arg-type]
-    raise InputError(f"the manifest names a distance that does not fit its column ({distance}). The release is damaged")
+    raise InputError(f"the policy names a distance that does not fit its column ({distance}). The release is damaged")
 
 
 def _levels(code: Mapping[str | None, int], column: Column) -> IntArray:

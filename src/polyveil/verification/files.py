@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 from polyveil.errors import InputError
 from polyveil.frames import is_scalar
 from polyveil.policy import Policy
+from polyveil.verification.attributes import check_declarations
 from polyveil.verification.findings import Finding, fails, holds
 from polyveil.verification.shape import check_shape
 
@@ -48,10 +49,11 @@ def check_manifest(manifest: Any, title: str) -> dict[str, Any]:
 
 
 def check_form(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
-    """The tables are of the form that was asked for."""
-    if policy.release.form == manifest["form"]:
-        return []
-    return [fails("form", "the manifest's form is not the one its policy asks for")]
+    """The tables are of the form that was asked for, and the manifest describes the columns as the policy does."""
+    findings = check_declarations(manifest, policy)
+    if policy.release.form != manifest["form"]:
+        findings.append(fails("form", "the manifest's form is not the one its policy asks for"))
+    return findings
 
 
 def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:

@@ -166,11 +166,12 @@ def levels(tree: Hierarchy, counts: Mapping[str, int]) -> list[Level]:
             above = int(tree.parent[above])
         paths.append((label or "missing", path))
     found = []
-    for number in range(max(len(path) for _, path in paths)):
+    longest = max(len(path) for _, path in paths)
+    for number in range(longest):
         rows: dict[str, int] = {}
         for label, path in paths:
             # The top comes last for all: a short branch waits below it.
-            step = path[min(number, len(path) - 2)] if number < tree.depth and len(path) > 1 else path[-1]
+            step = path[min(number, len(path) - 2)] if number < longest - 1 and len(path) > 1 else path[-1]
             rows[step] = rows.get(step, 0) + counts.get(label, 0)
         found.append(Level(number, tuple(sorted(rows.items(), key=lambda item: -item[1]))))
     return found

@@ -24,6 +24,7 @@ class SparkRelease(DescribedRelease["DataFrame"]):
     tables: Mapping[str, DataFrame]
     manifest: Mapping[str, Any]
     seconds: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
     def verify(self) -> Verification:
         """Check the tables against the manifest, measured by Spark."""

@@ -122,7 +122,7 @@ def _finished(outcome: Coarsened, plan: Plan, values: Values, target: Path | Non
     if target is None:
         with clock.stage("measure"):
             manifest = _measured(tables, sketch)
-        return SparkRelease(tables, manifest, clock.seconds)
+        return SparkRelease(tables, manifest, clock.seconds, sketch.values.bound.notes)
     return _published(tables, sketch, target, clock)
 
 
@@ -178,4 +178,4 @@ def _published(tables: Mapping[str, DataFrame], sketch: ManifestSketch, target: 
             write_manifest(stage, {**manifest, "files": files})
             sync(stage)
             move_into_place(stage, target)
-    return SparkRelease(read_parts(target, files, spark), manifest, clock.seconds)
+    return SparkRelease(read_parts(target, files, spark), manifest, clock.seconds, sketch.values.bound.notes)

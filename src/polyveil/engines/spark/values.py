@@ -21,7 +21,7 @@ from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.policy import Policy
 from polyveil.policy.schema import Distance
 from polyveil.releases.generalized import published
-from polyveil.table.bind import Bound, BoundColumn, bind_column, codes_of, column_faults, size_faults
+from polyveil.table.bind import Bound, BoundColumn, bind_column, codes_of, column_faults, size_faults, stated
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import Domain
 from polyveil.table.source import Table
@@ -134,7 +134,7 @@ def bind_values(frame: DataFrame, policy: Policy) -> Values:
     if faults:
         raise PolicyError(faults, _FIT)
     quasi, sensitive = (tuple(bound[name] for name in policy.having(role)) for role in ("quasi", "sensitive"))
-    return Values(policy, rows, quasi, sensitive)
+    return Values(stated(policy, {name: c.bound for name, c in bound.items()}), rows, quasi, sensitive)
 
 
 _FIT = "the policy does not fit the table: it"

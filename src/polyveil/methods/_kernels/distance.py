@@ -145,4 +145,4 @@ def squared_plainly(table: CodedTable, a: int, one: int, other: int) -> float:
             return column.weight
         return float(column.weight * ((one - other) / (len(domain.labels) - 1)) ** 2)
     node = int(domain.hierarchy.common_ancestor(min(one, other), max(one, other)))
-    return float(column.weight * (domain.hierarchy.height[node] / domain.hierarchy.depth) ** 2)
+    return float(column.weight * (domain.hierarchy.height[node] / max(domain.hierarchy.depth, 1)) ** 2)
