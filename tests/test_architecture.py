@@ -34,6 +34,7 @@ LAYERS = (
     ("pipeline",),
     ("engines",),
     ("checkup",),
+    ("testing",),
     ("advice",),
     ("demo",),
     ("web",),

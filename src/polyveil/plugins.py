@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -62,12 +63,23 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def add(self, name: str, item: T) -> None:
         """Add one by a call; adding the same one again changes nothing."""
-        if self._own.get(name, item) is not item:
+        if name in self._own and self[name] is not item:
             raise PluginError(f"there is already a {name!r} in {self.group}. Choose another name")
-        wrong = self._check(name, item)
+        wrong = "" if name in self._own else self._check(name, item)
         if wrong:
             raise PluginError(f"{name!r} cannot be added to {self.group}: {wrong}")
         self._own[name] = item
+
+    @contextmanager
+    def having(self, name: str, item: T) -> Iterator[None]:
+        """Have one for a while, as if it had been added; for trying one that is not installed."""
+        known = name in self._own
+        self.add(name, item)
+        try:
+            yield
+        finally:
+            if not known:
+                del self._own[name]
 
     def __getitem__(self, name: str) -> T:
         item: Any = self._own.get(name)

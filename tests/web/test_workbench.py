@@ -338,7 +338,7 @@ def test_sliders_end_where_the_table_does(page: Page, server: Server) -> None:
     # Five illnesses, equally common: no l above 5 can be kept.
     expect(slider).to_have_attribute("aria-valuemax", "5")
     slider.locator("[tabindex='0']").press("ArrowRight")
-    expect(page.get_by_text("No sensitive value makes up more than 1/3 of any group.")).to_be_visible()
+    expect(page.get_by_text("No value of a sensitive column makes up more than 1/3 of any group.")).to_be_visible()
 
 
 def test_every_view_is_readable_for_everybody(server: Server, chromium: Browser, finished: str) -> None:

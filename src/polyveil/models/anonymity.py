@@ -24,7 +24,7 @@ class KAnonymity(Model):
     leaves_open = "if all rows of a group have the same sensitive value, everyone in the group has it"
     direction = "at least"
     monotone = True
-    form = FormField("Hide in a crowd", low=2, high=100, step=1, start=5)
+    form = FormField("Hide among similar rows (k)", low=2, high=100, step=1, start=5)
 
     def __init__(self, k: int) -> None:
         super().__init__(k)

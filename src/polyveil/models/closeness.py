@@ -34,7 +34,7 @@ class TCloseness(SensitiveModel):
     direction = "at most"
     monotone = True
     summary = "t"
-    form = FormField("Stay close to the whole table", low=0.01, high=1.0, step=0.01, start=0.2)
+    form = FormField("Stay close to the whole table (t)", low=0.01, high=1.0, step=0.01, start=0.2)
 
     def __init__(self, threshold: float, attribute: str, measured_by: Distance | None = None) -> None:
         super().__init__(threshold, attribute)

@@ -28,7 +28,7 @@ class DeltaDisclosure(SensitiveModel):
     leaves_open = "what the whole table shows about everybody; every group needs every value, so groups become large"
     direction = "at most"
     monotone = True
-    form = FormField("Delta-disclosure", low=0.1, high=5.0, step=0.1, start=1.5)
+    form = FormField("No value much more or less likely (delta)", low=0.1, high=5.0, step=0.1, start=1.5)
 
     def measure(self, block: Block) -> FloatArray:
         known = block.whole_share > 0
@@ -69,7 +69,7 @@ class BasicBetaLikeness(SensitiveModel):
     leaves_open = "values may become less likely; a common value may become certain"
     direction = "at most"
     monotone = True
-    form = FormField("Beta-likeness", low=0.1, high=10.0, step=0.1, start=2.0)
+    form = FormField("No value much more likely (beta)", low=0.1, high=10.0, step=0.1, start=2.0)
     kind: ClassVar[str] = "basic"
 
     def measure(self, block: Block) -> FloatArray:

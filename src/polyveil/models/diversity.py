@@ -14,7 +14,7 @@ from polyveil.models.statistics import Attribute, Block
 from polyveil.policy.schema import Column, Privacy
 
 _SIMILAR = "the values may differ but be similar in meaning; a group may still be very different from the whole table"
-_HEADING = "Several values in every group"
+_HEADING = "Several values in every group (l)"
 
 
 class Diversity(SensitiveModel):
@@ -67,7 +67,7 @@ class PSensitivity(DistinctDiversity):
     summary = None
     title = "p-sensitive k-anonymity"
     source = "Truta & Vinay 2006"
-    form = FormField("p-sensitive", low=2, high=100, step=1, start=2)
+    form = FormField("Several different values (p)", low=2, high=100, step=1, start=2)
 
     @classmethod
     def for_column(cls, name: str, column: Column, privacy: Privacy) -> Model | None:

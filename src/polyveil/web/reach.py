@@ -13,16 +13,28 @@ from typing import Any
 import numpy as np
 
 from polyveil.advice.overlap import advise_t
-from polyveil.arrays import IntArray
-from polyveil.models import Attribute, TCloseness, attributes_of, from_classes
+from polyveil.arrays import FloatArray, IntArray
+from polyveil.models import Attribute, FormField, Model, TCloseness, attributes_of, from_classes
 from polyveil.policy import from_dict
+from polyveil.policy.guarantees import guarantee_keys
+from polyveil.policy.schema import Column
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode
 from polyveil.table.source import Table
 
-_GUARANTEES = ("t", "l", "alpha", "beta", "delta")
 _VALUES = 1000
 _DRAWS = 50
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """The ends of a slider, its step, and where it starts; `most` lets the number beside it go further."""
+
+    low: float
+    high: float
+    step: float
+    start: float
+    most: float | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +63,7 @@ class Reach:
 
     rows: int
     columns: Mapping[str, Support]
+    attributes: Mapping[str, Attribute]
     advised_t: float | None = None
     """The t that the overlap of the sensitive columns suggests (roy2014); None for fewer than two."""
     advised_between: tuple[float, float] | None = None
@@ -59,11 +72,29 @@ class Reach:
         """The largest l that all sensitive columns reach."""
         return min((column.most_l(diversity) for column in self.columns.values()), default=1)
 
+    def bounds(self, kind: type[Model]) -> Bounds | None:
+        """The slider of a guarantee: its form's, narrowed to what the table supports; None if nothing is left.
+
+        The strict end is what the whole table as one group keeps, the other what the worst group there could be has.
+        """
+        form, probes = kind.form, kind.probes(self.attributes)
+        if form is None or not probes:
+            return None
+        whole = np.zeros(self.rows, dtype=np.int64)
+        codes = {name: np.repeat(np.arange(each.size), each.whole) for name, each in self.attributes.items()}
+        best = [float(model.measure_all(from_classes(whole, codes, self.attributes))[0]) for model in probes]
+        if kind.direction == "at least":
+            most = math.floor(min(best) / form.step + 1e-9) * form.step
+            return None if most < form.low else _slider(form.low, min(form.high, most), form, most)
+        low = max(form.low, _up(max(best), form.step))
+        worst = [_worst(model, self.attributes[model.attribute]) for model in probes if model.attribute]
+        return _slider(low, max(min(form.high, _up(max(worst), form.step)), low + form.step), form)
+
 
 def reach(table: Table, draft: Mapping[str, Any], folder: Any) -> Reach:
     """Measure the table with the draft's columns; what the draft asks for does not matter. Raises PolicyError."""
     columns = {
-        name: {key: value for key, value in column.items() if key not in _GUARANTEES}
+        name: {key: value for key, value in column.items() if key not in guarantee_keys(Column)}
         for name, column in draft["columns"].items()
     }
     asked = {"columns": columns, "privacy": {"k": 2}, "missing": draft.get("missing")}
@@ -73,6 +104,7 @@ def reach(table: Table, draft: Mapping[str, Any], folder: Any) -> Reach:
     return Reach(
         coded.rows,
         {column.name: _support(attributes[column.name], column.distance) for column in coded.sensitive},
+        attributes,
         None if advice is None else advice.t,
         None if advice is None else advice.interval,
     )
@@ -92,15 +124,33 @@ def _support(about: Attribute, distance: str) -> Support:
     )
 
 
+def _up(value: float, step: float) -> float:
+    """The next multiple of the step; infinity stays what it is."""
+    return round(math.ceil(value / step - 1e-9) * step, 6) if math.isfinite(value) else value
+
+
+def _slider(low: float, high: float, form: FormField, most: float | None = None) -> Bounds:
+    return Bounds(low, high, form.step, min(max(form.start, low), high), most)
+
+
 def _farthest(about: Attribute, distance: str) -> float:
-    """A class of one value is as far as a class can be."""
+    """The greatest finite t that a group can have; a greater one asks for nothing."""
     values: IntArray = np.flatnonzero(about.whole > 0)
     if distance == "ordered":
         # The lowest and the highest value; "missing" comes after it, where there is any.
         values = np.unique(np.concatenate([values[:1], values[-2:]]))
-    elif len(values) > _VALUES:
+    measured = _alone(TCloseness(0.0, about.name), about, values)
+    return float(measured[np.isfinite(measured)].max(initial=0.0))
+
+
+def _worst(model: Model, about: Attribute) -> float:
+    """What the worst group that there could be has, which may be infinite."""
+    return float(_alone(model, about, np.flatnonzero(about.whole > 0)).max(initial=0.0))
+
+
+def _alone(model: Model, about: Attribute, values: IntArray) -> FloatArray:
+    """What groups with a single value have, those of the rarest values if there are many: no group is worse."""
+    if len(values) > _VALUES:
         values = values[np.argsort(about.whole[values], kind="stable")[:_VALUES]]
     classes = np.arange(len(values), dtype=np.int64)
-    statistics = from_classes(classes, {about.name: values}, {about.name: about})
-    measured = TCloseness(0.0, about.name).measure_all(statistics)
-    return float(measured[np.isfinite(measured)].max(initial=0.0))
+    return model.measure_all(from_classes(classes, {about.name: values}, {about.name: about}))

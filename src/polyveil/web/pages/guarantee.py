@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from nicegui import ui
 
 from polyveil.errors import Fault
-from polyveil.models import Model
+from polyveil.models import MODELS, KAnonymity, Model
+from polyveil.policy.guarantees import setting_keys
+from polyveil.policy.schema import Column, Privacy
 from polyveil.web.pages.parts import card, fault_notice, row, text
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """The ends of a slider, its step, and where it starts; `most` lets the number beside it go further."""
-
-    low: float
-    high: float
-    step: float
-    start: float
-    most: float | None = None
+from polyveil.web.reach import Bounds
 
 
 class View(Protocol):
@@ -32,30 +23,40 @@ class View(Protocol):
     def save(self) -> None: ...
 
 
+def chosen_kind(key: str, asked: Mapping[str, Any]) -> type[Model]:
+    """The model that a key of `privacy` asks for, with the other settings as they are."""
+    kinds = [kind for kind in MODELS.values() if kind.parameter == key]
+    fitting = [kind for kind in kinds if _model(kind, asked, kind.form.start if kind.form else 1) is not None]
+    return (fitting or kinds)[0]
+
+
+def _model(kind: type[Model], asked: Mapping[str, Any], value: float) -> Model | None:
+    """The model with a threshold, about any sensitive column."""
+    settings = {key: asked[key] for key in setting_keys(Privacy, kind.parameter) if key in asked}
+    privacy = Privacy.model_validate({kind.parameter: value, **settings})
+    return kind.for_column("a sensitive column", Column(role="sensitive"), privacy)
+
+
+def sentence(kind: type[Model], asked: Mapping[str, Any], value: float) -> str:
+    """What a threshold means, in the words that the release will use."""
+    model = _model(kind, asked, value)
+    words = (model or KAnonymity(int(value))).statement()
+    return f"{words[:1].upper()}{words[1:]}."
+
+
 def guarantee(
-    title: str,
-    key: str,
-    place: dict[str, Any],
-    bounds: Bounds,
-    model: type[Model],
-    says: Callable[[float], str],
-    view: View,
-    faults: Sequence[Fault],
-    note: str = "",
+    kind: type[Model], place: dict[str, Any], bounds: Bounds, view: View, faults: Sequence[Fault], note: str = ""
 ) -> ui.element:
-    """One guarantee; `place[key]` holds its threshold, and is absent while it is not asked for."""
+    """One guarantee; `place` holds its threshold under its key, which is absent while it is not asked for."""
+    key, title = kind.parameter, kind.form.heading if kind.form else kind.title
     on = isinstance(place.get(key), int | float)
 
     def turn(event: Any) -> None:
         if event.value:
             place[key] = bounds.start if bounds.step != 1 else int(bounds.start)
         else:
-            place.pop(key, None)
-            if key == "l":
-                place.pop("diversity", None)
-                place.pop("c", None)
-            if key == "beta":
-                place.pop("beta_kind", None)
+            for each in (key, *setting_keys(Privacy, key)):
+                place.pop(each, None)
         view.draw()
 
     box = card(classes="pv-model")
@@ -65,10 +66,10 @@ def guarantee(
             switch = ui.switch(value=on, on_change=turn).mark(f"ask-{key}")
             switch.props["aria-label"] = f"Require {title}"
         if on:
-            slider(place, key, bounds, view.save, label=title, shown=says)
+            slider(place, key, bounds, view.save, label=title, shown=lambda value: sentence(kind, place, value))
         if note:
             text(note, classes="pv-hint")
-        explanation(model)
+        explanation(kind)
         fault_notice(faults)
     return box
 

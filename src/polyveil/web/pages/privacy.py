@@ -9,34 +9,23 @@ from typing import Any
 from nicegui import ui
 
 from polyveil.errors import Fault, PolyveilError
-from polyveil.models import (
-    AlphaAnonymity,
-    BasicBetaLikeness,
-    DeltaDisclosure,
-    DistinctDiversity,
-    EnhancedBetaLikeness,
-    EntropyDiversity,
-    FrequencyDiversity,
-    JointCloseness,
-    KAnonymity,
-    LevelDiversity,
-    Model,
-    PSensitivity,
-    RecursiveDiversity,
-    TCloseness,
-)
-from polyveil.web.pages.guarantee import Bounds, explanation, guarantee, slider
+from polyveil.models import JointCloseness, KAnonymity, LevelDiversity, Model, TCloseness
+from polyveil.policy.guarantees import guarantee_keys
+from polyveil.policy.schema import Privacy
+from polyveil.web.pages.guarantee import chosen_kind, explanation, guarantee, slider
 from polyveil.web.pages.layout import next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import at_place, card, fault_notice, notice, row, stack, text
-from polyveil.web.reach import Reach, reach
+from polyveil.web.reach import Bounds, Reach, reach
 
-DIVERSITY: Mapping[str, tuple[str, type[Model]]] = {
-    "frequency": ("no value is likelier than 1/l", FrequencyDiversity),
-    "distinct": ("at least l different values", DistinctDiversity),
-    "entropy": ("as uncertain as l equal values", EntropyDiversity),
-    "recursive": ("recursive (c,l)", RecursiveDiversity),
+DIVERSITY = {
+    "frequency": "no value is likelier than 1/l",
+    "distinct": "at least l different values",
+    "entropy": "as uncertain as l equal values",
+    "recursive": "recursive (c,l)",
 }
+_OWN_CARD = ("l", "t")
+"""Guarantees of single columns with more to choose than a threshold."""
 
 
 def add(bench: Workbench) -> None:
@@ -110,29 +99,19 @@ class _Privacy:
                         self._suppression(faults)
 
     def _crowd(self, faults: Sequence[Fault]) -> None:
-        bounds = Bounds(2, min(self.reach.rows, 100), 1, 5, most=self.reach.rows)
-        guarantee(
-            "Hide among similar rows (k)",
-            "k",
-            self.asked,
-            bounds,
-            KAnonymity,
-            lambda k: f"Every row looks like at least {k - 1:g} others.",
-            self,
-            at_place(faults, "privacy.k"),
-            note=f"The table has {self.reach.rows:,} rows.",
-        )
+        bounds = self.reach.bounds(KAnonymity)
+        if bounds is None:
+            return
+        note = f"The table has {self.reach.rows:,} rows."
+        guarantee(KAnonymity, self.asked, bounds, self, at_place(faults, "privacy.k"), note=note)
 
     def _closeness(self, faults: Sequence[Fault]) -> None:
         far = max(self.reach.columns[name].t for name in self.names)
         top = max(math.ceil(far * 100) / 100, 0.02)
         box = guarantee(
-            "Stay close to the whole table (t)",
-            "t",
+            TCloseness,
             self.asked,
             Bounds(0.01, top, 0.01, min(0.2, top)),
-            TCloseness,
-            lambda t: f"In every group, each sensitive column is within {t:g} from the whole table.",
             self,
             at_place(faults, "privacy.t"),
             note=f"t = {top:g} or more has no effect on this table.",
@@ -186,12 +165,9 @@ class _Privacy:
             return
         own = [name for name in self.names if self.work.draft.columns[name].get("l") is not None]
         box = guarantee(
-            "Several values in every group (l)",
-            "l",
+            chosen_kind("l", self.asked),
             self.asked,
             Bounds(2, max(most, 2), 1, min(2, max(most, 2))),
-            DIVERSITY[kind][1],
-            lambda value: _says_l(kind, value),
             self,
             at_place(faults, "privacy.l", "privacy.diversity"),
             note=f"The whole table has l = {most}. A larger l needs rows to be left out."
@@ -214,7 +190,7 @@ class _Privacy:
                 self.asked["diversity"] = event.value
             self.draw()
 
-        options = {key: title for key, (title, _) in DIVERSITY.items()} | {"levels": "one l per security level"}
+        options = DIVERSITY | {"levels": "one l per security level"}
         select = ui.select(options, value=kind, on_change=choose, label="What l means").props("outlined dense")
         select.style("max-width: 340px")
         if kind == "recursive":
@@ -292,42 +268,26 @@ class _Privacy:
         fault_notice(at_place(faults, f"privacy.joint[{number}]"))
 
     def _more(self, faults: Sequence[Fault]) -> None:
-        least = max(self.reach.columns[name].alpha for name in self.names)
-        distinct = min(self.reach.columns[name].distinct_l for name in self.names)
-        asked = any(self.asked.get(key) is not None for key in ("p", "alpha", "beta", "delta"))
+        """Every other guarantee of single columns, those of installed packages included."""
+        keys = [key for key in guarantee_keys(Privacy, "column") if key not in _OWN_CARD]
+        asked = any(self.asked.get(key) is not None for key in keys)
         with ui.expansion("More guarantees", value=asked).classes("pv-card").props("dense"), stack():
-            if distinct >= 2:
-                guarantee(
-                    "p-sensitive", "p", self.asked, Bounds(2, distinct, 1, 2), PSensitivity,
-                    lambda p: f"Every group has at least {p:g} different values of each sensitive column.",
-                    self, at_place(faults, "privacy.p"),
-                    note=f"The column with the fewest values has {distinct}.",
-                )  # fmt: skip
-            low = min(math.ceil(least * 100) / 100, 1.0)
-            guarantee(
-                "Cap on any one value (alpha)", "alpha", self.asked, Bounds(low, 1.0, 0.01, max(low, 0.5)),
-                AlphaAnonymity, lambda a: f"No sensitive value makes up more than {a:.0%} of any group.",
-                self, at_place(faults, "privacy.alpha"),
-                note=f"In the whole table one value makes up {least:.0%} already.",
-            )  # fmt: skip
-            enhanced = self.asked.get("beta_kind", "enhanced") == "enhanced"
-            guarantee(
-                "Beta-likeness", "beta", self.asked, Bounds(0.1, 10.0, 0.1, 2.0),
-                EnhancedBetaLikeness if enhanced else BasicBetaLikeness,
-                lambda b: f"No value becomes more than {1 + b:g} times as likely as in the whole table.",
-                self, at_place(faults, "privacy.beta"),
-            )  # fmt: skip
-            guarantee(
-                "Delta-disclosure", "delta", self.asked, Bounds(0.1, 5.0, 0.1, 1.5), DeltaDisclosure,
-                lambda d: f"No value becomes more than {math.exp(d):.3g} times as likely, or as unlikely.",
-                self, at_place(faults, "privacy.delta"),
-            )  # fmt: skip
+            for key in keys:
+                kind = chosen_kind(key, self.asked)
+                bounds = self.reach.bounds(kind)
+                if bounds is not None:
+                    note = _note(key, bounds, kind)
+                    guarantee(kind, self.asked, bounds, self, at_place(faults, f"privacy.{key}"), note=note)
 
 
-def _says_l(kind: str, value: float) -> str:
-    return {
-        "frequency": f"No sensitive value makes up more than 1/{value:g} of any group.",
-        "distinct": f"Every group has at least {value:g} different values of each sensitive column.",
-        "entropy": f"Sensitive values are as uncertain as {value:g} equally likely ones.",
-        "recursive": f"The most common value is not too common against those from place {value:g} on.",
-    }[kind]
+def _note(key: str, bounds: Bounds, kind: type[Model]) -> str:
+    """What the table itself says about the ends of the slider."""
+    if bounds.most is not None:
+        return f"The whole table reaches {key} = {bounds.most:g}."
+    if kind.form is not None and bounds.low > kind.form.low:
+        return f"The whole table as one group has {bounds.low:g}: no release can be stricter."
+    return f"{key} = {bounds.high:g} or more has no effect on this table." if _narrowed(bounds, kind) else ""
+
+
+def _narrowed(bounds: Bounds, kind: type[Model]) -> bool:
+    return kind.form is not None and bounds.high < kind.form.high
