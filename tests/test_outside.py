@@ -14,10 +14,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx2 as httpx
 import pytest
 
 import children
 from polyveil.testing import example_frame
+from workbench_server import TOKEN, browser, running
 
 FILES = Path(__file__).parent / "outside"
 ENTRY_POINTS = """[polyveil.models]
@@ -145,3 +147,26 @@ def test_a_package_that_does_not_load_is_named_and_the_rest_works(work: Path, tm
     done = polyveil(work, "anonymize", "people.csv", "--policy", str(policy), "--out", "never", site=site)
     assert done.returncode == 2
     assert "'broken' of the package veil-examples" in done.stderr
+
+
+def test_the_workbench_has_their_fields(work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
+    monkeypatch.setenv("PYTHONPATH", str(work / "site"))
+    with running(tmp_path) as server, browser() as chromium:
+        login = {"Authorization": f"Bearer {TOKEN}"}
+        with httpx.Client(base_url=server.url, headers=login, timeout=60) as client:
+            content = (work / "people.csv").read_bytes()
+            table = client.post("/api/tables/upload", files={"file": ("people.csv", content)}).json()["id"]
+        page = chromium.new_page()
+        page.set_default_timeout(60_000)
+        page.goto(f"{server.url}/?token={TOKEN}")
+        page.goto(f"{server.url}/columns/{table}")
+        roles = page.get_by_role("radiogroup", name="Role of illness")
+        roles.get_by_role("radio", name="Sensitive", exact=True).click()
+        expect(roles.get_by_role("radio", name="Sensitive", exact=True)).to_have_attribute("aria-checked", "true")
+        page.goto(f"{server.url}/privacy/{table}")
+        page.get_by_text("More guarantees").click()
+        page.get_by_role("switch", name="Require Cap on the two most common values").click()
+        words = "No two values of a sensitive column together make up more than 0.9 of any group."
+        expect(page.get_by_text(words)).to_be_visible()
+        expect(page.get_by_role("switch", name="Require Cap on rare values")).to_be_visible()
