@@ -19,7 +19,7 @@ from polyveil.methods import make_method
 from polyveil.methods.base import Task
 from polyveil.models import attributes_of, models_for
 from polyveil.policy import Policy
-from polyveil.releases.arrange import arrange, resolve_form
+from polyveil.releases import form_of, resolve_form
 from polyveil.releases.linked import rows_with_suppressed_values
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode
@@ -48,7 +48,7 @@ def main() -> None:
         attributes = attributes_of(table)
         rng = np.random.default_rng(1)
         task = Task(table, models_for(policy, attributes), attributes, policy.privacy, rng)
-        partition = arrange(bound, table, method.partition(task), rng)
+        partition = form_of(bound.policy).arrange(bound, table, method.partition(task), rng)
         errors = [
             query_error(table, partition, random_queries(table, np.random.default_rng(3), 200, sensitive=count)).median
             for count in (1, 2)

@@ -40,7 +40,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     asked = parser.parse_args()
     import polyveil
-    from polyveil.engines.spark import anonymize, session_for
+    from polyveil.engines.spark import session_for
 
     frame = adult()
     numeric = {name for name in frame.columns if frame[name].dtype.is_numeric()}
@@ -50,7 +50,7 @@ def main() -> None:
         for method in METHODS:
             wanted = policy(frame.columns, numeric, method)
             here = polyveil.anonymize(frame, wanted, seed=asked.seed)
-            there = anonymize(table, wanted, seed=asked.seed, block_rows=asked.block_rows)
+            there = polyveil.anonymize(table, wanted, seed=asked.seed, reading={"block_rows": asked.block_rows})
             losses = [release.loss["information_loss"] for release in (here, there)]
             line = {
                 "method": " ".join(str(value) for value in method.values()),

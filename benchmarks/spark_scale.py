@@ -88,18 +88,24 @@ def main() -> None:
     parser.add_argument("--block-rows", type=int, default=200_000)
     asked = parser.parse_args()
     os.environ["PYSPARK_SUBMIT_ARGS"] = f"--driver-memory {asked.memory} --executor-memory {asked.memory} pyspark-shell"
-    from polyveil.engines.spark import anonymize, session_for
+    from polyveil.engines.spark import session_for
 
     spark = session_for(asked.master)
     folder = Path(tempfile.mkdtemp(prefix="polyveil-spark-"))
     policy = {**POLICY, "method": {"name": asked.method, **({"effort": "fast"} if asked.method == "sift" else {})}}
     try:
-        anonymize(spark.read.parquet(generate(spark, 20_000, folder)), policy, seed=1)  # kernels compiled, workers up
+        polyveil.anonymize(
+            spark.read.parquet(generate(spark, 20_000, folder)), policy, seed=1
+        )  # kernels compiled, workers up
         for rows in asked.rows:
             source = generate(spark, rows, folder)
             start, used = time.perf_counter(), processor_seconds()
-            release = anonymize(
-                spark.read.parquet(source), policy, out=folder / "release", seed=1, block_rows=asked.block_rows
+            release = polyveil.anonymize(
+                spark.read.parquet(source),
+                policy,
+                out=folder / "release",
+                seed=1,
+                reading={"block_rows": asked.block_rows},
             )
             passed, spent = time.perf_counter() - start, processor_seconds() - used
             shutil.rmtree(folder / "release")

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from polyveil.engines.local import released
 from polyveil.measure import measure_loss
 from polyveil.methods import make_method
 from polyveil.models import attributes_of, models_for
 from polyveil.partition import Partition
-from polyveil.pipeline import load_policy, statistics_of
+from polyveil.pipeline import load_policy
 from polyveil.releases import Release
-from polyveil.releases.arrange import resolve_form
-from polyveil.releases.generalized import generalized
+from polyveil.releases.forms import form_of, resolve_form
 from polyveil.releases.manifest import build_manifest
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode
@@ -66,11 +66,11 @@ def release_of(frame: pl.DataFrame, policy: Mapping[str, Any], class_of_row: Any
     bound = bind(resolve_form(asked, method), read(frame))
     table = encode(bound)
     partition = Partition(np.asarray(class_of_row, dtype=np.int64))
-    statistics = statistics_of(table, partition)
+    statistics = form_of(bound.policy).statistics(bound.policy, *released(table, partition))
     models = models_for(bound.policy, attributes_of(table))
     loss = measure_loss(table, partition.class_of_row)
     manifest = build_manifest(bound, table, method, partition, statistics, models, loss)
-    return Release(generalized(bound, table, partition), manifest)
+    return Release(form_of(bound.policy).tables(bound, table, partition), manifest)
 
 
 def by_age(frame: pl.DataFrame, size: int) -> np.ndarray:

@@ -31,8 +31,8 @@ LAYERS = (
     ("attacks",),
     ("reports",),
     ("releases",),
-    ("pipeline",),
     ("engines",),
+    ("pipeline",),
     ("checkup",),
     ("testing",),
     ("advice",),
@@ -42,13 +42,10 @@ LAYERS = (
     ("__main__", "__init__"),
 )
 
-EXCEPTIONS = {
-    ("pipeline", "engines"): "a Spark DataFrame handed to anonymize is anonymized by Spark",
-}
+EXCEPTIONS: dict[tuple[str, str], str] = {}
 """Imports from below that are allowed, each with its reason."""
 
 DOORS = {
-    ("pipeline", "engines.spark"): "as above",
     ("policy.schema", "policy.load"): "Policy.from_yaml and from_dict are the loader's doors",
     ("policy.schema", "policy.to_yaml"): "Policy.to_yaml is the writer's door",
     ("table.databases.session", "table.databases.duckdb_file"): "a session is opened by the file of its database",

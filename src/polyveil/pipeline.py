@@ -1,51 +1,30 @@
-"""The path of the data, in order. This is the only place that knows it; command line, Python API, workbench and
-engines are doors to it.
+"""The path of the data, in order. This is the only place that knows it; command line, Python API and workbench are
+doors to it, and an engine takes the steps.
 
-    source -read-> Table -bind-> Bound -encode-> CodedTable -method-> Partition -release form-> tables
-       -measure-> manifest -write-> bundle on disk -verify (reads the files)-> published
+    source -read-> Table -bind-> Bound -encode-> CodedTable -method-> Partition -measure-> manifest
+       -release form-> tables -write-> bundle on disk -verify (reads the files)-> published
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
-from polyveil.errors import PolicyError, Unsatisfiable
-from polyveil.measure import measure_loss
-from polyveil.methods import Task, make_method
-from polyveil.methods import partition as partition_rows
-from polyveil.models import (
-    ClassStatistics,
-    Model,
-    attributes_of,
-    codes_of,
-    from_classes,
-    joint_attributes_of,
-    models_for,
-)
-from polyveil.models.linked import LinkedStatistics, from_groups
-from polyveil.partition import Partition
+from polyveil.engines import Engine, engine_for
+from polyveil.engines.base import Job
+from polyveil.errors import PolicyError
+from polyveil.methods import make_method
+from polyveil.models import models_for
+from polyveil.models.reach import check_reachable, check_reached
 from polyveil.policy import Policy, check
-from polyveil.policy.schema import Refinement
 from polyveil.progress import SILENT, Progress
-from polyveil.releases import FORMS, Release
-from polyveil.releases.arrange import arrange, resolve_form
-from polyveil.releases.linked import linked_manifest
-from polyveil.releases.manifest import build_manifest
-from polyveil.releases.publish import check_place, publish
-from polyveil.releases.release import refuse_unless, require_verified
-from polyveil.table.bind import bind
-from polyveil.table.coded import CodedTable
-from polyveil.table.encode import encode
-from polyveil.table.source import read
+from polyveil.releases import Release, form_of, resolve_form
+from polyveil.releases.release import refuse_unless
 
-STAGES = ("read", "encode", "partition", "refine", "release", "measure", "write", "verify")
+STAGES = ("read", "encode", "partition", "refine", "measure", "release", "write", "verify")
 
 
 def anonymize(
@@ -67,77 +46,60 @@ def anonymize(
     `delimiter` on to the reader.
     Raises PolicyError or InputError for what cannot be used, Unsatisfiable where the policy cannot be reached.
     """
-    if type(source).__module__.startswith("pyspark.sql"):
-        from polyveil.engines.spark import anonymize as on_spark
-
-        options = dict(reading or {})
-        # The same properties on a Spark DataFrame; only a Release in memory has class_of_row.
-        return cast(
-            Release, on_spark(source, policy, out=out, overwrite=overwrite, seed=seed, progress=progress, **options)
-        )
     clock = Clock(progress)
     policy = load_policy(policy)
     method = make_method(policy.method)
     policy = resolve_form(policy, method)
+    engine = engine_for(source, **(reading or {}))
+    engine.refuse(policy, method)
     if out is not None:
-        check_place(out, overwrite=overwrite)
-    with clock.stage("read"):
-        table = read(source, **(reading or {}))
-    with clock.stage("encode"):
-        bound = bind(policy, table)
-        coded = encode(bound)
-        attributes = attributes_of(coded)
-        models = models_for(policy, attributes)
-        check_reachable(models, whole_table(coded), policy.privacy.suppression_limit)
+        engine.check_place(out, overwrite=overwrite)
+    with engine.running():
+        with clock.stage("read"):
+            table = engine.read(source)
+        with clock.stage("encode"):
+            bound = engine.bind(table, policy)
+            attributes = engine.attributes(bound)
+            models = models_for(policy, attributes)
+            check_reachable(models, engine.whole(bound), policy.privacy.suppression_limit)
+        job = Job(policy, method, form_of(policy), attributes, models, seed, progress)
+        release = _made(engine, job, bound, clock)
+        if out is None:
+            with clock.stage("verify"):
+                refuse_unless(release.verify())
+        else:
+            release = _published(engine, release, out, overwrite, report, clock)
+    # Of Spark, a release with the same properties on Spark DataFrames; only one in memory has class_of_row.
+    return cast(Release, release)
+
+
+AnyEngine = Engine[Any, Any, Any, Any, Any, Any]
+
+
+def _made(engine: AnyEngine, job: Job, bound: Any, clock: Clock) -> Any:
+    """From a bound table to a release in memory."""
     with clock.stage("partition"):
-        task = Task(coded, models, attributes, policy.privacy, np.random.default_rng(seed), progress)
-        found = partition_rows(method, task)
+        found = engine.partition(job, bound)
     with clock.stage("refine"):
-        partition = arrange(bound, coded, refined(task, found, policy.method.refine), task.rng)
-        statistics = statistics_of(coded, partition, exact=policy.release.generalize == "none")
-        check_reached(models, statistics)
-    with clock.stage("release"):
-        tables = FORMS[policy.release.form or "generalized"](bound, coded, partition)
+        found = engine.refine(job, bound, found)
     with clock.stage("measure"):
-        loss = measure_loss(coded, partition.class_of_row)
-        manifest = build_manifest(bound, coded, method, partition, statistics, models, loss)
-        if isinstance(statistics, LinkedStatistics):
-            manifest = linked_manifest(manifest, policy, partition, statistics, models)
-        release = Release(tables, manifest, clock.seconds, partition.class_of_row, bound.notes)
-    if out is None:
-        with clock.stage("verify"):
-            refuse_unless(release.verify())
-    else:
-        _publish(release, out, overwrite, report, clock)
-    return release
+        figures = engine.measure(job, bound, found)
+        check_reached(figures.verdicts, figures.classes)
+        manifest = engine.manifest(job, bound, found, figures)
+    with clock.stage("release"):
+        tables = engine.tables(job, bound, found)
+    return engine.release(found, tables, manifest, clock.seconds)
 
 
-def _publish(release: Release, out: Path | str, overwrite: bool, report: bool, clock: Clock) -> None:
+def _published(engine: AnyEngine, release: Any, out: Path | str, overwrite: bool, report: bool, clock: Clock) -> Any:
     """Write, verify what was written, and only then let it appear under its name."""
 
-    def verified(written: Any) -> None:
+    def accept(written: Any) -> None:
         with clock.stage("verify"):
-            require_verified(written)
+            refuse_unless(engine.verify(written))
 
     with clock.stage("write"):
-        publish(
-            out,
-            release.tables,
-            release.manifest,
-            file_format=release.file_format,
-            overwrite=overwrite,
-            report=report,
-            accept=verified,
-        )
-
-
-def refined(task: Task, partition: Partition, effort: Refinement) -> Partition:
-    """The method's classes improved as far as asked; as they are where it is not asked."""
-    if effort is None:
-        return partition
-    from polyveil.methods.refine import refine
-
-    return refine(task, partition, effort)
+        return engine.publish(release, out, overwrite=overwrite, report=report, accept=accept)
 
 
 def load_policy(policy: Policy | Mapping[str, Any] | Path | str) -> Policy:
@@ -148,57 +110,6 @@ def load_policy(policy: Policy | Mapping[str, Any] | Path | str) -> Policy:
             raise PolicyError(faults)
         return policy
     return Policy.from_dict(policy) if isinstance(policy, Mapping) else Policy.from_yaml(policy)
-
-
-def whole_table(table: CodedTable) -> ClassStatistics:
-    """The table as one class: the most any method can join."""
-    return statistics_of(table, Partition(np.zeros(table.rows, dtype=np.int64)))
-
-
-def statistics_of(table: CodedTable, partition: Partition, *, exact: bool = False) -> ClassStatistics:
-    """What the models judge, counted from the codes; `exact` where quasi-identifiers are published as they are."""
-    kept = np.flatnonzero(partition.class_of_row >= 0)
-    if not table.together or len(kept) == table.rows:
-        codes, attributes = codes_of(table), attributes_of(table)
-        kept = np.arange(table.rows)
-    else:
-        # Combinations of values are compared with those of the released rows; each column with the whole input.
-        released = table.take(kept)
-        single = attributes_of(replace(table, together=()))
-        codes, attributes = codes_of(released), {**single, **joint_attributes_of(released, single)}
-    class_of_row = partition.class_of_row[kept]
-    if not partition.slices:
-        return from_classes(class_of_row, codes, attributes)
-    together = tuple(name for name in attributes if name not in {column.name for column in table.sensitive})
-    slices = [((*part.attributes, *together), part.group_of_row[kept]) for part in partition.slices]
-    sizes = None if exact else np.bincount(class_of_row[class_of_row >= 0]).astype(np.int64)
-    return from_groups(sizes, slices, codes, attributes)
-
-
-def check_reachable(models: Sequence[Model], whole: ClassStatistics, suppression_limit: float) -> None:
-    """Without suppression nothing is safer than the whole table as one class; name the first demand it fails."""
-    if suppression_limit > 0:
-        return
-    for model in models:
-        verdict = model.judge(whole)
-        if model.monotone and not verdict.holds:
-            raise Unsatisfiable(
-                f"{verdict.statement}, but even the whole table as one class has {verdict.value:.6g}",
-                f"{verdict.value:.6g} for {model.key}"
-                + (f" of {model.attribute}" if model.attribute else "")
-                + "; or allow rows to be left out with privacy.suppression_limit",
-            )
-
-
-def check_reached(models: Sequence[Model], statistics: ClassStatistics) -> None:
-    """A method's classes must satisfy every model before anything is made of them."""
-    for model in models:
-        verdict = model.judge(statistics)
-        if not verdict.holds:
-            reached = (
-                "nothing is left to release" if statistics.classes == 0 else f"the worst class has {verdict.value:.6g}"
-            )
-            raise Unsatisfiable(f"{verdict.statement}, but {reached}", f"{verdict.value:.6g} with this method")
 
 
 class Clock:

@@ -43,7 +43,7 @@ class Stumbling(Method[Any]):
     def __init__(self, method: Method[Any], notes: Path) -> None:
         super().__init__(method.options)
         self.method, self.notes = method, notes
-        self.name, self.forms = method.name, method.forms  # type: ignore[misc]
+        self.name, self.forms, self.makes_own_slices = method.name, method.forms, method.makes_own_slices  # type: ignore[misc]
 
     def partition(self, task: Task) -> Partition:
         from pyspark import TaskContext
@@ -95,7 +95,7 @@ class Killer(Progress):
 
 def main() -> None:
     import polyveil
-    import polyveil.engines.spark.run as run
+    import polyveil.pipeline as run
 
     kind, folder = sys.argv[1], Path(sys.argv[2])
     notes = folder / "notes"

@@ -10,14 +10,14 @@ import pytest
 
 import polyveil
 from engines.clinic import clinic, policy
-from polyveil.engines.spark.block import Placed, Plan, canonical_order, place_block
+from polyveil.engines.spark.block import BlockResult, Plan, anonymize_block, canonical_order
 from polyveil.engines.spark.tree import HASH, WHOLE, BlockTree, build_tree
 from polyveil.engines.spark.values import ValueColumn, Values
 from polyveil.errors import Unsatisfiable
 from polyveil.methods import METHODS, make_method, method_class
 from polyveil.models import attributes_of, models_for
 from polyveil.policy import Policy
-from polyveil.releases.arrange import resolve_form, slices_of
+from polyveil.releases import form_of, resolve_form
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.encode import encode
@@ -97,19 +97,26 @@ def plan_of(frame: pl.DataFrame, asked: dict[str, Any]) -> tuple[Plan, CodedTabl
     values = Values(given, table.rows, columns[0], columns[1])
     shown = [tuple(column.published() for column in some) for some in (values.quasi, values.sensitive)]
     models = models_for(given, attributes)
-    linked = given.release.form != "generalized"
+    form = form_of(given)
     return Plan(
-        *(values, method, models, attributes, shown[1], 4, b"secret"),
+        values=values,
+        method=method,
+        form=form,
+        models=models,
+        attributes=attributes,
+        published=shown[1],
+        seed=4,
+        secret=b"secret",
         as_they_are=shown[0] if given.release.generalize == "none" else (),
-        slices=slices_of(given) if linked else (),
+        slices=form.slices(given),
     ), table
 
 
-def place(plan: Plan, table: CodedTable, rows: np.ndarray, block: int) -> Placed:
-    """Some rows of the table as they arrive, brought into order and placed."""
+def anonymized(plan: Plan, table: CodedTable, rows: np.ndarray, block: int) -> BlockResult:
+    """Some rows of the table as they arrive, brought into order and anonymized."""
     quasi, sensitive = ([c.codes[rows].astype(np.int64) for c in some] for some in (table.quasi, table.sensitive))
     order = canonical_order(quasi, sensitive, rows)
-    return place_block(plan, [c[order] for c in quasi], [c[order] for c in sensitive], block)
+    return anonymize_block(plan, [c[order] for c in quasi], [c[order] for c in sensitive], block)
 
 
 ANATOMIZED = policy(
@@ -135,10 +142,10 @@ def test_a_block_is_a_function_of_its_rows_whatever_their_order(name: str) -> No
     # group ids into every table, and the same order.
     plan, table = plan_of(clinic(300), of_method(name))
     one, other = (
-        place(plan, table, rows, block=7) for rows in (np.arange(300), np.random.default_rng(1).permutation(300))
+        anonymized(plan, table, rows, block=7) for rows in (np.arange(300), np.random.default_rng(1).permutation(300))
     )
     assert one.summary == other.summary
-    for kind in ("columns", "groups", "orders"):
+    for kind in ("columns", "groups", "orders", "codes"):
         shown, again = ([list(values) for values in getattr(result, kind)] for result in (one, other))
         assert shown == again
     assert len(one.kept) > 200
@@ -146,7 +153,7 @@ def test_a_block_is_a_function_of_its_rows_whatever_their_order(name: str) -> No
 
 def test_group_ids_and_orders_differ_between_blocks_and_tables() -> None:
     plan, table = plan_of(clinic(300), ANATOMIZED)
-    here, there = (place(plan, table, np.arange(300), block) for block in (7, 8))
+    here, there = (anonymized(plan, table, np.arange(300), block) for block in (7, 8))
     assert not set(here.groups[0]) & set(there.groups[0])
     first, second = here.orders
     assert abs(np.corrcoef(first, second)[0, 1]) < 0.3
@@ -165,16 +172,16 @@ def test_a_block_exactly_at_t_hands_its_rows_up(method: str) -> None:
     at_t, near = (np.append(np.arange(flu), np.arange(200, 300 - flu)) for flu in (70, 60))
     for rows in (at_t, near):
         assert len(rows) == 100
-    handed_up = place(plan, table, at_t, block=3)
+    handed_up = anonymized(plan, table, at_t, block=3)
     assert handed_up.summary["left"] == 100
     assert handed_up.summary["why"] == ["a block is too far from the whole table", None]
-    assert place(plan, table, near, block=3).summary["left"] == 0
+    assert anonymized(plan, table, near, block=3).summary["left"] == 0
     # The block that holds everything has no coarser one and is tried in any case.
-    assert place(plan, table, at_t, block=0).summary["left"] == 0
+    assert anonymized(plan, table, at_t, block=0).summary["left"] == 0
 
 
 def test_blocks_that_leave_rows_over_are_joined_until_none_is_left(spark: Any, monkeypatch: Any) -> None:
-    import polyveil.engines.spark.run as run
+    import polyveil.engines.spark.engine as run
 
     # A tree that cuts between the young and the old: neither side is close to the whole table.
     tree = BlockTree(
@@ -208,6 +215,6 @@ def test_classes_are_refined_in_blocks_where_the_policy_asks_for_it() -> None:
     lost = []
     for options in ({}, {"refine": "fast"}):
         plan, table = plan_of(clinic(300), policy(options=options))
-        costs = place(plan, table, np.arange(300), block=0).summary["costs"]
+        costs = anonymized(plan, table, np.arange(300), block=0).summary["costs"]
         lost.append(sum(costs["width"].values()))
     assert lost[1] < lost[0]

@@ -7,10 +7,11 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from polyveil.errors import Fault, PolicyError
-from polyveil.methods.base import Form, Method, Options, Task
+from polyveil.methods.base import Method, Options, Task
 from polyveil.methods.by_model import partition
+from polyveil.partition import Partition
 from polyveil.plugins import PluginError, Registry
-from polyveil.policy.schema import MethodChoice
+from polyveil.policy.schema import MethodChoice, Refinement
 
 _OWN = {
     "sift": "polyveil.methods.sift:Sift",
@@ -83,4 +84,13 @@ def _option_fault(method: str, options: type[Options], error: dict[str, Any]) ->
     return Fault(place, error["msg"], known)
 
 
-__all__ = ["METHODS", "Form", "Method", "Options", "Task", "make_method", "method_class", "partition", "register"]
+def refined(task: Task, classes: Partition, effort: Refinement) -> Partition:
+    """The method's classes improved as far as asked; as they are where it is not asked."""
+    if effort is None:
+        return classes
+    from polyveil.methods.refine import refine
+
+    return refine(task, classes, effort)
+
+
+__all__ = ["METHODS", "Method", "Options", "Task", "make_method", "method_class", "partition", "refined", "register"]

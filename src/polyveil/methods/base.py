@@ -5,18 +5,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Generic, Literal, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from polyveil.models import Attribute, Model
 from polyveil.partition import Partition
+from polyveil.policy.forms import form_names
 from polyveil.policy.schema import Privacy
 from polyveil.progress import SILENT, Progress
 from polyveil.table.coded import CodedTable
-
-Form = Literal["generalized", "anatomized", "sliced"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +59,10 @@ class Method(ABC, Generic[OptionsT]):
     paper: ClassVar[str]
     guarantee: ClassVar[str]
     cost: ClassVar[str]
-    forms: ClassVar[tuple[Form, ...]] = ("generalized", "anatomized", "sliced")
+    forms: ClassVar[tuple[str, ...]] = form_names()
+    """The forms in which its classes can be released, its own first."""
+    makes_own_slices: ClassVar[bool] = False
+    """Whether it decides itself which sensitive attributes are published together, and groups each slice on its own."""
     options_type: ClassVar[type[Options]] = Options
     judges_by_model: ClassVar[bool] = False
     """It asks the models themselves about classes, so it needs no constraints from them."""

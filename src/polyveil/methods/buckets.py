@@ -24,7 +24,7 @@ import numpy as np
 from polyveil.errors import Unsatisfiable
 from polyveil.methods._buckets.demand import check_demand, demand_of
 from polyveil.methods._buckets.engine import BucketOptions, Priority, bucketize
-from polyveil.methods.base import Form, Method, Task
+from polyveil.methods.base import Method, Task
 from polyveil.partition import Partition, partition_of
 
 
@@ -36,7 +36,7 @@ class _Buckets(Method[BucketOptions]):
     paper = "Yang et al. 2008; han2013; xiao2020"
     guarantee = "No value is more likely in any group than its l allows; what cannot be grouped is suppressed."
     cost = "Near-linear in the rows; seconds for a million."
-    forms: ClassVar[tuple[Form, ...]] = ("anatomized", "generalized", "sliced")
+    forms = ("anatomized", *(name for name in Method.forms if name != "anatomized"))
     options_type = BucketOptions
 
     def partition(self, task: Task) -> Partition:

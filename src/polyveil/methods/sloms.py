@@ -73,6 +73,7 @@ class Sloms(Method[SlomsOptions]):
     guarantee = "k in the quasi-identifier table; l per attribute in every group of its slice."
     cost = "Near-linear in the rows; a few seconds for hundreds of thousands."
     forms = ("sliced",)
+    makes_own_slices = True
     options_type = SlomsOptions
 
     def partition(self, task: Task) -> Partition:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsAny, field_validator
 
 from polyveil.policy.broken import BrokenRule
+from polyveil.policy.forms import FormName
 from polyveil.policy.guarantees import ABOUT_GROUPS, OF_COLUMN, OF_COLUMNS, Sets
 from polyveil.policy.rules import HierarchyRule, parse_rule
 from polyveil.policy.scalars import Number, Text, Whole, categories, plain_number, security_level
@@ -184,7 +185,7 @@ class MethodChoice(BaseModel):
 class ReleaseChoice(Part):
     """How the release is published."""
 
-    form: Literal["generalized", "anatomized", "sliced"] | None = Field(
+    form: FormName | None = Field(
         default=None, description="what is published; the method's own form where it is not given"
     )
     format: Literal["parquet", "csv"] = Field(default="parquet", description="how files are written")

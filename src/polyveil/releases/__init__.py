@@ -1,10 +1,7 @@
 """Release forms and the bundle on disk."""
 
-from polyveil.releases.generalized import generalized
-from polyveil.releases.linked import linked
+from polyveil.releases.form import Form
+from polyveil.releases.forms import FORMS, form_of, resolve_form
 from polyveil.releases.release import Release
 
-FORMS = {"generalized": generalized, "anatomized": linked, "sliced": linked}
-"""Form -> function that makes the tables to publish from (bound policy, coded table, partition)."""
-
-__all__ = ["FORMS", "Release"]
+__all__ = ["FORMS", "Form", "Release", "form_of", "resolve_form"]

@@ -35,17 +35,37 @@ def write_bundle(
 
     `accept` looks at the finished folder before it is moved into place and raises to refuse it.
     """
-    check_target(path, overwrite=overwrite)
-    with staging(path) as stage:
+
+    def fill(stage: Path) -> dict[str, Any]:
         for name, frame in tables.items():
             _write_table(frame, stage / f"{name}.{file_format}")
         for name, text in (extra or {}).items():
             (stage / name).write_text(text, encoding="utf-8")
-        files = {file.name: _describe(file, tables) for file in sorted(stage.iterdir())}
+        return {file.name: _describe(file, tables) for file in sorted(stage.iterdir())}
+
+    write_whole(path, manifest, fill, overwrite=overwrite, accept=accept)
+
+
+def write_whole(
+    path: Path,
+    manifest: Mapping[str, Any],
+    fill: Callable[[Path], dict[str, Any]],
+    *,
+    overwrite: bool,
+    accept: Callable[[Path], None],
+) -> dict[str, Any]:
+    """A folder that `fill` writes files into, with its manifest, under its name once `accept` has not refused it.
+
+    `fill` gives what the manifest says of each file, and so does this.
+    """
+    check_target(path, overwrite=overwrite)
+    with staging(path) as stage:
+        files = fill(stage)
         write_manifest(stage, {**manifest, "files": files})
         accept(stage)
         sync(stage)
         move_into_place(stage, path)
+    return files
 
 
 def check_target(path: Path, *, overwrite: bool = False) -> None:

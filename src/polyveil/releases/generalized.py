@@ -1,34 +1,70 @@
-"""The generalized form: one table, each row's quasi-identifiers replaced by what its class has in common."""
+"""The generalized form: one table, each row's quasi-identifiers replaced by what its class has in common.
+
+Classes that end up with equal cells are one class to every reader, so they are joined.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
 import polars as pl
 
+from polyveil.arrays import IntArray
 from polyveil.measure import class_boxes
-from polyveil.partition import Partition
+from polyveil.models import Attribute, ClassStatistics, from_classes
+from polyveil.partition import Partition, partition_of
+from polyveil.policy import Policy
 from polyveil.releases.cells import node_cells, number_cells, range_cells, set_cells, text_column
+from polyveil.releases.form import Form
 from polyveil.releases.shuffle import random_order
 from polyveil.table.bind import Bound
 from polyveil.table.coded import CodedTable
 from polyveil.table.domain import OrderedDomain
 
 
-def generalized(bound: Bound, table: CodedTable, partition: Partition) -> dict[str, pl.DataFrame]:
-    """The released table, rows in random order, suppressed rows left out with their sensitive values."""
-    kept = pl.Series(partition.class_of_row >= 0)
-    columns = {
-        **{series.name: series for series in quasi_columns(bound, table, partition)},
-        **{column.name: published(column.cells) for column in bound.sensitive},
-        **{series.name: series for series in bound.insensitive.get_columns()},
-    }
-    names = [name for name in bound.policy.columns if name in columns]
-    frame = pl.DataFrame(
-        [
-            columns[name] if bound.policy.columns[name].role == "quasi" else columns[name].rename(name).filter(kept)
-            for name in names
-        ]
-    )
-    return {"table": frame[random_order(frame.height)]}
+class Generalized(Form):
+    """One table; suppressed rows are left out with their sensitive values."""
+
+    name = "generalized"
+
+    def arrange(self, bound: Bound, table: CodedTable, partition: Partition, rng: np.random.Generator) -> Partition:
+        return replace(partition, class_of_row=join_look_alikes(bound, table, partition.class_of_row))
+
+    def statistics(
+        self,
+        policy: Policy,
+        partition: Partition,
+        codes: Mapping[str, IntArray],
+        attributes: Mapping[str, Attribute],
+    ) -> ClassStatistics:
+        return from_classes(partition.class_of_row, codes, attributes)
+
+    def tables(self, bound: Bound, table: CodedTable, partition: Partition) -> dict[str, pl.DataFrame]:
+        kept = pl.Series(partition.class_of_row >= 0)
+        columns = {series.name: series for series in quasi_columns(bound, table, partition)}
+        for series in (*(published(c.cells).rename(c.name) for c in bound.sensitive), *bound.insensitive):
+            columns[series.name] = series.filter(kept)
+        frame = pl.DataFrame([columns[name] for name in bound.policy.columns if name in columns])
+        return {"table": frame[random_order(frame.height)]}
+
+
+def join_look_alikes(bound: Bound, table: CodedTable, class_of_row: IntArray) -> IntArray:
+    """Give classes whose released cells are all equal one number: to a reader they are one class.
+
+    Their union keeps every model that both keep, because all models are convex.
+    """
+    kept = class_of_row >= 0
+    owner = class_of_row[kept]
+    if not table.quasi or not len(owner):
+        return np.where(kept, 0, -1)
+    _, first = np.unique(owner, return_index=True)
+    cells = pl.DataFrame(quasi_columns(bound, table, Partition(class_of_row)))[first]
+    number = cells.select(pl.struct(pl.all()).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+    joined = np.full(len(class_of_row), -1, dtype=np.int64)
+    joined[kept] = number[owner]
+    return partition_of(joined).class_of_row
 
 
 def quasi_columns(bound: Bound, table: CodedTable, partition: Partition) -> list[pl.Series]:

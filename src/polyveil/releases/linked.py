@@ -10,19 +10,23 @@ no order and no number links a row of one table to a row of another beyond its g
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray
+from polyveil.errors import Fault
 from polyveil.measure.additional_loss import additional_information_loss
-from polyveil.models import Model
-from polyveil.models.linked import LinkedStatistics
-from polyveil.partition import Partition, Slice
-from polyveil.policy.schema import Policy
-from polyveil.releases.generalized import published, quasi_columns
+from polyveil.methods.base import Method
+from polyveil.models import Attribute, ClassStatistics, JointAttribute, Model
+from polyveil.models.linked import LinkedStatistics, from_groups
+from polyveil.partition import Partition, Slice, partition_of
+from polyveil.policy import Policy
+from polyveil.releases.form import Form, Slices
+from polyveil.releases.generalized import join_look_alikes, published, quasi_columns
 from polyveil.releases.shuffle import random_order
 from polyveil.table.bind import Bound
 from polyveil.table.coded import CodedTable
@@ -30,38 +34,149 @@ from polyveil.table.coded import CodedTable
 NOT_AVAILABLE = "NA"
 
 
-def linked(bound: Bound, table: CodedTable, partition: Partition) -> dict[str, pl.DataFrame]:
-    """The tables to publish, each in an order of its own."""
-    layout = table_layout(bound.policy, [part.attributes for part in partition.slices])
-    kept = partition.class_of_row >= 0
-    ids = [_random_ids(part) for part in partition.slices]
-    columns = {series.name: series for series in _quasi(bound, table, partition, kept)}
-    for series in bound.insensitive.get_columns():
-        columns[series.name] = series.filter(pl.Series(kept))
-    names = [name for name in bound.policy.columns if name in columns]
-    groups = [
-        pl.Series(about["group"], of_row[kept], dtype=pl.String) for about, of_row in zip(layout, ids, strict=True)
-    ]
-    tables = {"quasi": pl.DataFrame([*(columns[name] for name in names), *groups])}
-    for about, of_row in zip(layout, ids, strict=True):
-        tables[about["table"]] = _sensitive(bound, about, of_row)
-    return {name: frame[random_order(frame.height)] for name, frame in tables.items()}
+class Linked(Form):
+    """A table of quasi-identifiers and sensitive tables, linked by groups of rows.
+
+    `class_of_row` holds the classes of the quasi-identifier table: rows with equal values (`generalize: none`), k rows
+    or more by KACA (`kaca`), or the groups themselves (`range`).
+    """
+
+    options = frozenset({"generalize", "counts"})
+
+    def fill_in(self, policy: Policy, method: Method[Any]) -> dict[str, Any]:
+        by_method = "kaca" if method.makes_own_slices and policy.privacy.k else "none"
+        return {"generalize": policy.release.generalize or by_method}
+
+    def faults(self, policy: Policy, method: Method[Any]) -> list[Fault]:
+        generalize, k = policy.release.generalize, policy.privacy.k
+        faults = []
+        if not policy.having("sensitive"):
+            rule = (
+                f"the {self.name} form publishes sensitive columns in tables of their own, and no column is sensitive"
+            )
+            faults.append(Fault("release.form", rule, "Give a column the role sensitive, or use form: generalized"))
+        if generalize == "kaca" and k is None:
+            faults.append(Fault("release.generalize", "kaca makes k rows alike, and no k is given", "Give privacy.k"))
+        if method.makes_own_slices and generalize == "range":
+            rule = f"{method.name} groups every slice in its own way, so there is no one range"
+            faults.append(Fault("release.generalize", rule, "Use kaca or none"))
+        if method.makes_own_slices and generalize == "none" and k is not None:
+            rule = f"{method.name} keeps k by generalizing the quasi-identifiers"
+            faults.append(Fault("release.generalize", rule, "Use kaca, or remove privacy.k"))
+        return faults
+
+    @abstractmethod
+    def slices(self, policy: Policy) -> Slices: ...
+
+    def group_column(self, number: int) -> str:
+        """The column that holds the group ids of a sensitive table."""
+        return f"group_{number}"
+
+    def layout(self, policy: Policy, slices: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
+        """Per slice: the table's name, its columns, and the name of its group column (never that of another column)."""
+        layout = []
+        for number, attributes in enumerate(slices, start=1):
+            about: dict[str, Any] = {
+                "table": f"sensitive_{number}",
+                "group": _free(self.group_column(number), policy),
+                "attributes": list(attributes),
+            }
+            if policy.release.counts:
+                about["count"] = _free("count", policy)
+            layout.append(about)
+        return layout
+
+    def arrange(self, bound: Bound, table: CodedTable, partition: Partition, rng: np.random.Generator) -> Partition:
+        generalize, groups = bound.policy.release.generalize, partition.class_of_row
+        slices = partition.slices or tuple(Slice(names, groups) for names in self.slices(bound.policy))
+        if generalize == "none":
+            classes = np.where(groups >= 0, table.quasi_tuples.of_row, -1)
+            return Partition(partition_of(classes).class_of_row, slices, partition.found)
+        if generalize == "kaca" and not partition.slices:
+            groups = _by_kaca(table, groups, bound.policy.privacy.k or 1, rng)
+        return Partition(join_look_alikes(bound, table, groups), slices, partition.found)
+
+    def statistics(
+        self,
+        policy: Policy,
+        partition: Partition,
+        codes: Mapping[str, IntArray],
+        attributes: Mapping[str, Attribute],
+    ) -> LinkedStatistics:
+        classes = partition.class_of_row
+        exact = policy.release.generalize == "none"
+        sizes = None if exact else np.bincount(classes[classes >= 0]).astype(np.int64)
+        joint = tuple(name for name, about in attributes.items() if isinstance(about, JointAttribute))
+        slices = [((*part.attributes, *joint), part.group_of_row) for part in partition.slices]
+        return from_groups(sizes, slices, codes, attributes)
+
+    def tables(self, bound: Bound, table: CodedTable, partition: Partition) -> dict[str, pl.DataFrame]:
+        layout = self.layout(bound.policy, [part.attributes for part in partition.slices])
+        kept = partition.class_of_row >= 0
+        ids = [_random_ids(part) for part in partition.slices]
+        columns = {series.name: series for series in _quasi(bound, table, partition, kept)}
+        for series in bound.insensitive.get_columns():
+            columns[series.name] = series.filter(pl.Series(kept))
+        names = [name for name in bound.policy.columns if name in columns]
+        groups = [
+            pl.Series(about["group"], of_row[kept], dtype=pl.String) for about, of_row in zip(layout, ids, strict=True)
+        ]
+        tables = {"quasi": pl.DataFrame([*(columns[name] for name in names), *groups])}
+        for about, of_row in zip(layout, ids, strict=True):
+            tables[about["table"]] = _sensitive(bound, about, of_row)
+        return {name: frame[random_order(frame.height)] for name, frame in tables.items()}
+
+    def describe(
+        self,
+        manifest: dict[str, Any],
+        policy: Policy,
+        partition: Partition,
+        statistics: ClassStatistics,
+        models: Sequence[Model],
+    ) -> dict[str, Any]:
+        """The manifest with the layout of the tables and the loss of grouping."""
+        slices = [part.attributes for part in partition.slices]
+        groups = [int(part.group_of_row.max(initial=-1)) + 1 for part in partition.slices]
+        layout = [{**about, "groups": n} for about, n in zip(self.layout(policy, slices), groups, strict=True)]
+        lost = additional_information_loss(cast(LinkedStatistics, statistics), models, slices)
+        return with_layout(manifest, layout, rows_with_suppressed_values(partition), lost)
 
 
-def table_layout(policy: Policy, slices: Sequence[Sequence[str]]) -> list[dict[str, Any]]:
-    """Per slice: the table's name, its columns, and the name of its group column (never that of another column)."""
-    single = policy.release.form == "anatomized"
-    layout = []
-    for i, attributes in enumerate(slices, start=1):
-        about: dict[str, Any] = {
-            "table": f"sensitive_{i}",
-            "group": _free("group" if single else f"group_{i}", policy),
-            "attributes": list(attributes),
-        }
-        if policy.release.counts:
-            about["count"] = _free("count", policy)
-        layout.append(about)
-    return layout
+class Anatomized(Linked):
+    """All sensitive columns in one table."""
+
+    name = "anatomized"
+
+    def slices(self, policy: Policy) -> Slices:
+        return (policy.having("sensitive"),)
+
+    def group_column(self, number: int) -> str:
+        return "group"
+
+
+class Sliced(Linked):
+    """A sensitive table per slice: the method's slices, or one per sensitive column."""
+
+    name = "sliced"
+
+    def faults(self, policy: Policy, method: Method[Any]) -> list[Fault]:
+        faults = super().faults(policy, method)
+        if policy.privacy.joint:
+            rule = "a sliced release does not say which values of different slices belong together"
+            faults.append(Fault("privacy.joint", rule, "Use form: anatomized, or remove privacy.joint"))
+        return faults
+
+    def slices(self, policy: Policy) -> Slices:
+        return tuple((name,) for name in policy.having("sensitive"))
+
+
+def _by_kaca(table: CodedTable, groups: IntArray, k: int, rng: np.random.Generator) -> IntArray:
+    from polyveil.methods.kaca import k_classes
+
+    kept = np.flatnonzero(groups >= 0)
+    classes = np.full(table.rows, -1, dtype=np.int64)
+    classes[kept] = k_classes(table.take(kept), k, rng)
+    return classes
 
 
 def _free(name: str, policy: Policy) -> str:
@@ -91,21 +206,6 @@ def _sensitive(bound: Bound, about: Mapping[str, Any], ids: np.ndarray) -> pl.Da
     if "count" in about:
         frame = frame.group_by(pl.all()).agg(pl.len().cast(pl.Int64).alias(about["count"]))
     return frame
-
-
-def linked_manifest(
-    manifest: dict[str, Any],
-    policy: Policy,
-    partition: Partition,
-    statistics: LinkedStatistics,
-    models: Sequence[Model],
-) -> dict[str, Any]:
-    """The manifest with the layout of the tables and the loss of grouping."""
-    slices = [part.attributes for part in partition.slices]
-    lost = additional_information_loss(statistics, models, slices)
-    groups = [int(part.group_of_row.max(initial=-1)) + 1 for part in partition.slices]
-    layout = [{**about, "groups": count} for about, count in zip(table_layout(policy, slices), groups, strict=True)]
-    return with_layout(manifest, layout, rows_with_suppressed_values(partition), lost)
 
 
 def with_layout(

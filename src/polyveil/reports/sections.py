@@ -10,18 +10,13 @@ import numpy as np
 from polyveil.arrays import IntArray
 from polyveil.measure import METRICS, measure_risk
 from polyveil.models import MODELS, Model
+from polyveil.policy.forms import sentence_of
 from polyveil.reports import distributions
 from polyveil.reports.bars import Bar, bars, meter
 from polyveil.reports.charts import Bin, histogram
 from polyveil.reports.facts import Facts
 from polyveil.reports.markup import Markup, number, percent, table, tag
 from polyveil.reports.page import Section
-
-FORM_WORDS = {
-    "generalized": "one table in which the quasi-identifiers are generalized until rows look alike",
-    "anatomized": "two tables, one with quasi-identifiers and one with sensitive values, linked by groups of rows",
-    "sliced": "a table of quasi-identifiers and one table per slice of sensitive columns, each linked by groups",
-}
 
 
 def lead(facts: Facts) -> Markup:
@@ -35,7 +30,7 @@ def lead(facts: Facts) -> Markup:
         else f"Every row has the same quasi-identifiers as at least {number(least - 1)} others."
     )
     text = (
-        f"{number(rows)} rows about people, published as {FORM_WORDS[facts.form]}. {alike} "
+        f"{number(rows)} rows about people, published as {sentence_of(facts.form)}. {alike} "
         "This page shows the guarantees, how well they are met, how much detail was lost, and what is not covered. "
         "It is made from the published files only."
     )

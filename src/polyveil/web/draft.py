@@ -18,7 +18,7 @@ from polyveil.policy.faults import place_name
 from polyveil.policy.guarantees import guarantee_keys, setting_keys
 from polyveil.policy.hierarchy_file import read_hierarchy
 from polyveil.policy.to_yaml import rule_data
-from polyveil.releases.arrange import resolve_form
+from polyveil.releases.forms import resolve_form
 from polyveil.table.profiling.profile import ColumnProfile
 from polyveil.web.store import write_json
 

@@ -70,7 +70,7 @@ def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> di
     from polyveil.methods import make_method
     from polyveil.pipeline import anonymize
     from polyveil.policy import from_text
-    from polyveil.releases.arrange import resolve_form
+    from polyveil.releases.forms import resolve_form
     from polyveil.table.source import read
     from polyveil.web.explore import write_views
 

@@ -20,13 +20,11 @@ from polyveil.engines.spark.values import Values
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure.boxes import class_boxes
 from polyveil.measure.loss import CellCost, height, mean_costs, weighted_height, width
-from polyveil.methods import partition
-from polyveil.methods.base import Method, Task
+from polyveil.methods import Method, Task, partition, refined
 from polyveil.models import Attribute, Model, codes_of, from_classes
-from polyveil.models.linked import from_groups
+from polyveil.models.reach import check_reached
 from polyveil.partition import Partition, partition_of
-from polyveil.pipeline import check_reached, refined
-from polyveil.releases.arrange import arrange
+from polyveil.releases.form import Form, Slices
 from polyveil.releases.generalized import quasi_columns
 from polyveil.releases.linked import NOT_AVAILABLE, rows_with_suppressed_values
 from polyveil.table.coded import CodedTable
@@ -41,10 +39,11 @@ ROOT = 0
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """All a worker needs to place a block. `secret` orders the released rows and is the operating system's."""
+    """All a worker needs to anonymize a block. `secret` orders the released rows and is the operating system's."""
 
     values: Values
     method: Method[Any]
+    form: Form
     models: tuple[Model, ...]
     attributes: Mapping[str, Attribute]
     published: tuple[pl.Series, ...]
@@ -53,7 +52,7 @@ class Plan:
     secret: bytes
     as_they_are: tuple[pl.Series, ...] = ()
     """What is published for each code of a quasi-identifier, where these are not generalized."""
-    slices: tuple[tuple[str, ...], ...] = ()
+    slices: Slices = ()
     """The sensitive columns of each table of a linked release; none where there is one table."""
 
     @property
@@ -64,15 +63,18 @@ class Plan:
 
 
 @dataclass(frozen=True, eq=False)
-class Placed:
-    """Rows that have a class (`kept`, places in the block), their cells, and the block's figures for the driver.
+class BlockResult:
+    """Rows that have a class (`kept`, positions in the block), their cells, and the block's figures for the driver.
 
-    `groups` are the group ids in each sensitive table of a linked release; `orders` holds a number per row for the
-    first table and for each of these.
+    `classes` and `codes` are what the release's claims are counted from: a number that rows with equal released
+    quasi-identifiers share, over all blocks, and the codes of the sensitive columns. `groups` are the group ids in each
+    sensitive table of a linked release; `orders` holds a number per row for the first table and for each of these.
     """
 
     kept: IntArray
     columns: tuple[pl.Series, ...]
+    classes: IntArray
+    codes: tuple[IntArray, ...]
     groups: tuple[pl.Series, ...]
     orders: tuple[IntArray, ...]
     summary: dict[str, Any]
@@ -83,8 +85,8 @@ def canonical_order(quasi: list[IntArray], sensitive: list[IntArray], hashed: In
     return np.lexsort([hashed, *reversed(sensitive), *reversed(quasi)]).astype(np.int64)
 
 
-def place_block(plan: Plan, quasi: list[IntArray], sensitive: list[IntArray], block: int) -> Placed:
-    """Classes for rows that stand in canonical order."""
+def anonymize_block(plan: Plan, quasi: list[IntArray], sensitive: list[IntArray], block: int) -> BlockResult:
+    """Classes and cells for rows that are in canonical order."""
     rows = len((quasi or sensitive)[0])
     table = plan.values.coded(quasi, sensitive, rows)
     found, why = _partition(plan, table, block)
@@ -95,14 +97,18 @@ def place_block(plan: Plan, quasi: list[IntArray], sensitive: list[IntArray], bl
         "left": rows_with_suppressed_values(found),
         "suppressed": rows - len(kept),
         "costs": {},
+        "groups": [int(part.group_of_row.max(initial=-1)) + 1 for part in found.slices],
         **why,
     }
     if not len(kept):
-        return Placed(kept, (), (), (), summary)
+        return BlockResult(kept, (), kept, (), (), (), summary)
     summary["costs"] = _costs(table.take(kept), found.class_of_row[kept])
-    return Placed(
+    cells = _quasi_cells(plan, table, found, kept)
+    return BlockResult(
         kept,
-        (*_quasi_cells(plan, table, found, kept), *_gathered(plan.published, sensitive, kept)),
+        (*cells, *_gathered(plan.published, sensitive, kept)),
+        _class_numbers(cells, found.class_of_row[kept]),
+        tuple(codes[kept] for codes in sensitive),
         tuple(
             _group_ids(plan.secret, number, block, part.group_of_row)[kept]
             for number, part in enumerate(found.slices, start=1)
@@ -136,7 +142,7 @@ def _partition(plan: Plan, table: CodedTable, block: int) -> tuple[Partition, di
 def _holding(plan: Plan, table: CodedTable, found: Partition, rng: np.random.Generator) -> Partition:
     """The classes that keep every model; rows of others are left over."""
     class_of_row = found.class_of_row
-    statistics = from_classes(class_of_row, codes_of(table), plan.attributes)
+    statistics = plan.form.statistics(plan.values.policy, found, codes_of(table), plan.attributes)
     good = np.ones(statistics.classes, dtype=bool)
     for model in plan.models:
         if statistics.classes:
@@ -147,13 +153,9 @@ def _holding(plan: Plan, table: CodedTable, found: Partition, rng: np.random.Gen
 
 def _linked(plan: Plan, table: CodedTable, found: Partition, rng: np.random.Generator) -> Partition:
     """Groups for the sensitive tables and classes for the quasi-identifiers; raises Unsatisfiable where some fail."""
-    partition = arrange(plan.values.bound, table, found, rng)
-    sizes = None
-    if plan.values.policy.release.generalize != "none":
-        kept = partition.class_of_row[partition.class_of_row >= 0]
-        sizes = np.bincount(kept).astype(np.int64)
-    slices = [(part.attributes, part.group_of_row) for part in partition.slices]
-    check_reached(plan.models, from_groups(sizes, slices, codes_of(table), plan.attributes))
+    partition = plan.form.arrange(plan.values.bound, table, found, rng)
+    statistics = plan.form.statistics(plan.values.policy, partition, codes_of(table), plan.attributes)
+    check_reached([model.judge(statistics) for model in plan.models], statistics.classes)
     return partition
 
 
@@ -170,12 +172,25 @@ def _gathered(cells: tuple[pl.Series, ...], codes: list[IntArray], kept: IntArra
 
 
 def _costs(table: CodedTable, class_of_row: IntArray) -> dict[str, dict[str, float]]:
-    """Sums over the placed rows, per quasi-identifier; the driver adds up blocks and divides."""
+    """Sums over the rows that have a class, per quasi-identifier; the driver adds up blocks and divides."""
     boxes = class_boxes(table, class_of_row)
     return {
         name: {column: mean * table.rows for column, mean in mean_costs(table, boxes, cost).items()}
         for name, cost in COSTS.items()
     }
+
+
+def _class_numbers(cells: list[pl.Series], class_of_row: IntArray) -> IntArray:
+    """One number for rows with equal cells, in whichever block they are: 64 bits of a hash of the cells.
+
+    Two classes that hash alike by chance (once in 100,000 releases of ten million classes) would be counted as one,
+    and the release refused, because its files say otherwise.
+    """
+    _, first, owner = np.unique(class_of_row, return_index=True, return_inverse=True)
+    texts = zip(*(series.gather(pl.Series(first, dtype=pl.UInt32)).to_list() for series in cells), strict=True)
+    digests = [hashlib.blake2b(repr(text).encode(), digest_size=8).digest() for text in texts]
+    numbers = np.frombuffer(b"".join(digests), dtype=np.int64) if cells else np.zeros(len(first), dtype=np.int64)
+    return numbers[owner]
 
 
 def _secret_numbers(secret: bytes, purpose: str, block: int, count: int) -> IntArray:

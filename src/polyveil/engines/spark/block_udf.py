@@ -1,7 +1,8 @@
-"""Blocks placed where they are: coded rows in, released cells out.
+"""Blocks anonymized where they are: coded rows in, released cells out.
 
 Columns are r0, r1 ... (released quasi-identifier and sensitive cells), i0 ... (insensitive cells as they are), g1 ...
-(group ids in the sensitive tables of a linked release), `ordering0` ... (a secret number per row and table, by which
+(group ids in the sensitive tables of a linked release), `class` and s0 ... (the class and the codes of the sensitive
+columns, from which the claims are counted), `ordering0` ... (a secret number per row and table, by which
 rows are ordered), `block`, and `summary`: one more row per block has that instead of cells.
 """
 
@@ -14,7 +15,7 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from polyveil.engines.spark.block import Placed, Plan, canonical_order, place_block
+from polyveil.engines.spark.block import BlockResult, Plan, anonymize_block, canonical_order
 from polyveil.engines.spark.rows import code_names
 from polyveil.engines.spark.without_data import without_data
 
@@ -26,19 +27,19 @@ _ARROW_TYPES = {"long": pa.int64(), "double": pa.float64(), "string": pa.string(
 _SPARK_TYPES = {pl.Int64: "bigint", pl.Float64: "double", pl.String: "string", pl.Date: "date"}
 
 
-def placed(blocks: DataFrame, plan: Plan, partitions: int) -> DataFrame:
-    """Every block placed."""
+def anonymized(blocks: DataFrame, plan: Plan, partitions: int) -> DataFrame:
+    """Every block anonymized."""
     values, schema = plan.values, _schema(blocks, plan)
     names, insensitive = code_names(values), [name for name in blocks.columns if name.startswith("i")]
     split = len(values.quasi)
     kinds = {field.name: field.dataType.typeName() for field in schema.fields if not field.name.startswith("i")}
 
-    def place(table: pa.Table) -> pa.Table:
+    def anonymize(table: pa.Table) -> pa.Table:
         block = table["block"][0].as_py()
         codes = [table[name].to_numpy().astype(np.int64) for name in names]
         order = canonical_order(codes[:split], codes[split:], table["hashed"].to_numpy())
         codes = [column[order] for column in codes]
-        result = place_block(plan, codes[:split], codes[split:], block)
+        result = anonymize_block(plan, codes[:split], codes[split:], block)
         rows = pa.array(order[result.kept])
         columns = {**_columns(result), **{name: table[name].take(rows) for name in insensitive}}
         columns["block"] = pa.array(np.full(len(rows), block, dtype=np.int64))
@@ -49,11 +50,12 @@ def placed(blocks: DataFrame, plan: Plan, partitions: int) -> DataFrame:
         return _with_summary(columns, len(rows), json.dumps(result.summary), block, fields)
 
     shuffled = blocks.repartition(partitions, "block")
-    return shuffled.groupBy("block").applyInArrow(lambda table: without_data(place, table), schema)
+    return shuffled.groupBy("block").applyInArrow(lambda table: without_data(anonymize, table), schema)
 
 
-def _columns(result: Placed) -> dict[str, Any]:
+def _columns(result: BlockResult) -> dict[str, Any]:
     columns = {f"r{i}": cells.to_arrow() for i, cells in enumerate(result.columns)}
+    columns |= {"class": pa.array(result.classes)} | {f"s{i}": pa.array(c) for i, c in enumerate(result.codes)}
     columns |= {f"g{i}": ids.to_arrow() for i, ids in enumerate(result.groups, start=1)}
     return columns | {f"ordering{i}": pa.array(numbers) for i, numbers in enumerate(result.orders)}
 
@@ -63,6 +65,7 @@ def _schema(blocks: DataFrame, plan: Plan) -> StructType:
 
     fields = [StructField(f"r{i}", kind) for i, kind in enumerate(_cell_types(plan))]
     fields += [field for field in blocks.schema.fields if field.name.startswith("i")]
+    fields += [StructField(name, LongType()) for name in ("class", *(f"s{i}" for i in range(len(plan.published))))]
     fields += [StructField(f"g{i}", StringType()) for i in range(1, len(plan.slices) + 1)]
     fields += [StructField(f"ordering{i}", LongType()) for i in range(len(plan.slices) + 1)]
     return StructType([*fields, StructField("block", LongType()), StructField("summary", StringType())])

@@ -1,4 +1,4 @@
-"""Placing all blocks, and those that leave rows over again in coarser blocks, until no more are left than may be."""
+"""All blocks anonymized, and those that leave rows over once more in coarser blocks, until few enough are left."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polyveil.engines.spark.block import ROOT, Plan
-from polyveil.engines.spark.block_udf import placed
+from polyveil.engines.spark.block_udf import anonymized
 from polyveil.engines.spark.rows import in_blocks
 from polyveil.engines.spark.tree import BlockTree
 from polyveil.errors import Fault, PolicyError, Unsatisfiable
@@ -22,7 +22,7 @@ MOST_PARTITIONS = 2000
 
 @dataclass(frozen=True, eq=False)
 class Coarsened:
-    """All placed rows, one summary per block, and the frames that Spark keeps on disk for them."""
+    """All rows that have a class, one summary per block, and the frames that Spark keeps on disk for them."""
 
     frame: DataFrame
     summaries: list[dict[str, Any]]
@@ -38,12 +38,17 @@ class Coarsened:
         """Rows without a class."""
         return sum(summary["suppressed"] for summary in self.summaries)
 
+    @property
+    def groups(self) -> list[int]:
+        """How many groups each sensitive table of a linked release has."""
+        return [sum(some) for some in zip(*(s["groups"] for s in self.summaries if s["groups"]), strict=True)]
+
     def let_go(self) -> None:
         for frame in self.held:
             frame.unpersist()
 
 
-def place_all(coded: DataFrame, plan: Plan, tree: BlockTree, block_rows: int) -> Coarsened:
+def anonymize_blocks(coded: DataFrame, plan: Plan, tree: BlockTree, block_rows: int) -> Coarsened:
     """Every block, coarser where rows are left over; raises Unsatisfiable where that does not help."""
     from pyspark import StorageLevel
     from pyspark.sql import functions as sf
@@ -58,7 +63,7 @@ def place_all(coded: DataFrame, plan: Plan, tree: BlockTree, block_rows: int) ->
             blocks = blocks.where(sf.col("block").isin(sorted(new)))
         # Kept on disk: the summaries below and the release both need it. A part that is lost with its executor is
         # computed again, with the same result.
-        fresh = placed(blocks, plan, min(len(new), MOST_PARTITIONS)).persist(StorageLevel.DISK_ONLY)
+        fresh = anonymized(blocks, plan, min(len(new), MOST_PARTITIONS)).persist(StorageLevel.DISK_ONLY)
         outcome = _joined(outcome, fresh, tree)
         _refuse_faults(outcome)
         failing = {summary["block"] for summary in outcome.summaries if summary["left"]}
@@ -80,7 +85,7 @@ def _refuse_faults(outcome: Coarsened) -> None:
 
 
 def _joined(before: Coarsened, fresh: DataFrame, tree: BlockTree) -> Coarsened:
-    """What was placed before, without the blocks that are gone, and what was placed now."""
+    """The rows of before, without the blocks that are gone, and the fresh ones."""
     from pyspark.sql import functions as sf
 
     rows = fresh.where(sf.col("summary").isNotNull()).select("summary").collect()

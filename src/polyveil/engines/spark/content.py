@@ -54,6 +54,15 @@ class Content:
     links: tuple[Link, ...] = ()
     grouping: tuple[tuple[float, float] | None, ...] = ()
 
+    @property
+    def classes(self) -> int:
+        return self.measured.classes
+
+    @property
+    def verdicts(self) -> tuple[Verdict, ...]:
+        """What each model says of the classes, in the policy's order."""
+        return tuple(found.verdict(model) for model, found in zip(self.models, self.measured.judged, strict=True))
+
 
 def measure_table(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, DataFrame]) -> Content:
     """The figures of a generalized release, from its one table."""
@@ -65,7 +74,7 @@ def measure_table(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
     if unknown:
         return Content(attributes, models, counts, unknown, 0, Measured(), Measured())
     released = counts if manifest["suppressed"] else None
-    judge = Judge(tuple(policy.having("quasi")), declared, models, manifest, policy, released)
+    judge = Judge(policy.having("quasi"), declared, models, released, loss=(manifest, policy))
     measured = judge.measure(frame, manifest["rows"])
     return Content(attributes, models, counts, (), measured.rows, measured, measured)
 
@@ -103,7 +112,7 @@ def undeclared(content: Content) -> tuple[Finding, ...]:
 def judge_promises(manifest: Mapping[str, Any], content: Content) -> tuple[list[Finding], tuple[Verdict, ...]]:
     """Every model, against the input and against the released rows; every claim and figure of the manifest."""
     models, measured = content.models, content.measured
-    verdicts = tuple(found.verdict(model) for model, found in zip(models, measured.judged, strict=True))
+    verdicts = content.verdicts
     findings = [
         promise_finding(verdict, found.classes) for verdict, found in zip(verdicts, measured.judged, strict=True)
     ]

@@ -3,32 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from functools import wraps
-from typing import ParamSpec, TypeVar
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from polyveil.errors import InputError
-
-Arguments = ParamSpec("Arguments")
-Result = TypeVar("Result")
 
 _ON_WORKER = re.compile(r"WorkerFault: (an unforeseen \w+ at [\w.]+:\d+)")
 _MISSING = re.compile(r"No module named '(\w+)")
 
 
-def as_input_errors(work: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+@contextmanager
+def as_input_errors() -> Iterator[None]:
     """Raise InputError for what Spark reports; nothing was published then."""
+    from pyspark.errors import PySparkException
 
-    @wraps(work)
-    def speaking(*arguments: Arguments.args, **options: Arguments.kwargs) -> Result:
-        from pyspark.errors import PySparkException
-
-        try:
-            return work(*arguments, **options)
-        except PySparkException as error:
-            raise InputError(_reason(error.getCondition() or type(error).__name__, str(error))) from None
-
-    return speaking
+    try:
+        yield
+    except PySparkException as error:
+        raise InputError(_reason(error.getCondition() or type(error).__name__, str(error))) from None
 
 
 def _reason(condition: str, text: str) -> str:

@@ -6,6 +6,7 @@ Compare `polyveil.verification.linked`, which says what the figures mean.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -13,7 +14,7 @@ import pyarrow.compute as pc
 
 from polyveil.arrays import IntArray
 from polyveil.engines.spark.content import Content, Link, judge_loss, judge_promises, undeclared
-from polyveil.engines.spark.measure import Judge, Judged, Measured, released_counts
+from polyveil.engines.spark.measure import Judge, Judged, Known, Measured, released_counts
 from polyveil.engines.spark.values import quoted
 from polyveil.engines.spark.without_data import guarded_items
 from polyveil.models import Model, models_for
@@ -45,32 +46,56 @@ def measure_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[
     counts, unknown = _counts(slices, tables, declared)
     if unknown:
         return Content(attributes, models, counts, unknown, 0, Measured(), Measured())
-    exact = policy.release.generalize == "none"
-    of_rows = tuple(model for model in models if model.attribute is None)
-    seen = Judge(tuple(policy.having("quasi")), {}, () if exact else of_rows, manifest, policy, loss=not exact).measure(
-        quasi, manifest["rows"]
-    )
     missing, nameless = _suppressed(quasi, slices)
-    lacking = manifest["suppressed"] + missing > 0
-    parts = []
-    for about in slices:
-        known = {name: declared[name] for name in about["attributes"]}
-        asked = (*(of_rows if exact else ()), *(model for model in models if model.attribute in known))
-        released = {name: counts[name] for name in known} if lacking else None
-        judge = Judge((about["group"],), known, asked, manifest, policy, released, about.get("count"), False, True)
-        parts.append((asked, judge.measure(tables[about["table"]], manifest["rows"])))
-    return Content(
-        attributes,
-        models,
-        counts,
-        (),
-        seen.rows,
-        _together(models, None if exact else (of_rows, seen), parts),
-        seen,
-        missing,
-        tuple(_link(quasi, tables[about["table"]], about, nameless[about["group"]]) for about in slices),
-        tuple(measured.grouping for _, measured in parts),
+    exact = policy.release.generalize == "none"
+    view = LinkedView(
+        tables=tables,
+        slices=slices,
+        by=policy.having("quasi"),
+        columns=declared,
+        models=models,
+        rows=manifest["rows"],
+        exact=exact,
+        released=counts if manifest["suppressed"] + missing else None,
+        loss=None if exact else (manifest, policy),
     )
+    measured, seen, grouping = view.measure()
+    links = tuple(_link(quasi, tables[about["table"]], about, nameless[about["group"]]) for about in slices)
+    return Content(attributes, models, counts, (), seen.rows, measured, seen, missing, links, grouping)
+
+
+@dataclass(frozen=True, eq=False)
+class LinkedView:
+    """Linked tables as they are measured: of a bundle's files, or as the blocks have them.
+
+    Rows with equal cells in the columns `by` of the table `quasi` are a class; `exact` if these are published as they
+    are, so that k is about the groups. `released` are the counts to judge against as well.
+    """
+
+    tables: Mapping[str, DataFrame]
+    slices: Sequence[Mapping[str, Any]]
+    by: tuple[str, ...]
+    columns: Known
+    models: tuple[Model, ...]
+    rows: int
+    exact: bool
+    released: Mapping[str, IntArray] | None = None
+    loss: tuple[Mapping[str, Any], Policy] | None = None
+
+    def measure(self) -> tuple[Measured, Measured, tuple[tuple[float, float] | None, ...]]:
+        """The figures of all models, those of rows that look alike, and what the groups of each table hold."""
+        of_rows = tuple(model for model in self.models if model.attribute is None)
+        judge = Judge(self.by, {}, () if self.exact else of_rows, loss=self.loss)
+        seen = judge.measure(self.tables["quasi"], self.rows)
+        parts = []
+        for about in self.slices:
+            known = {name: self.columns[name] for name in about["attributes"]}
+            asked = (*(of_rows if self.exact else ()), *(m for m in self.models if m.attribute in known))
+            released = {name: self.released[name] for name in known} if self.released else None
+            judge = Judge((about["group"],), known, asked, released, about.get("count"), grouping=True)
+            parts.append((asked, judge.measure(self.tables[about["table"]], self.rows)))
+        together = _together(self.models, None if self.exact else (of_rows, seen), parts)
+        return together, seen, tuple(measured.grouping for _, measured in parts)
 
 
 def _counts(
@@ -134,7 +159,7 @@ def _how_many(condition: Column) -> Column:
 
 
 def _link(quasi: DataFrame, frame: DataFrame, about: Mapping[str, Any], nameless: bool) -> Link:
-    """Sizes and mean places of every group in both tables, compared by one join."""
+    """Sizes and mean positions of every group in both tables, compared by one join."""
     from pyspark.sql import functions as sf
 
     group = quoted(about["group"])

@@ -1,63 +1,49 @@
-"""The manifest of a Spark release: composed as on one machine, with the figures that Spark measured."""
+"""The manifest of a Spark release: composed as on one machine, with the figures that the blocks gave."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
+from polyveil.engines.spark.block import Plan
+from polyveil.engines.spark.coarsening import Coarsened
 from polyveil.engines.spark.content import Content
 from polyveil.engines.spark.measure import Measured
 from polyveil.engines.spark.values import Values
 from polyveil.measure import Loss
-from polyveil.methods.base import Method
-from polyveil.releases.linked import table_layout, with_layout
+from polyveil.releases.linked import with_layout
 from polyveil.releases.manifest import claim_of, compose
 from polyveil.verification.linked import mean_grouping_loss
 
 
-@dataclass(frozen=True, eq=False)
-class ManifestSketch:
-    """What is known of a release before its tables are measured: `left` rows lack some value, `suppressed` all."""
-
-    values: Values
-    method: Method[Any]
-    slices: tuple[tuple[str, ...], ...]
-    found: Mapping[str, Any]
-    suppressed: int
-    left: int
-    loss: Loss
-
-    def manifest(self, content: Content | None = None) -> dict[str, Any]:
-        """The manifest with the figures measured; without any, what describes the input and the tables."""
-        measured, loss = Measured(), self.loss
-        claims: list[dict[str, Any]] = []
-        if content is not None:
-            measured, loss = content.measured, with_sizes(self.loss, content.seen, self.suppressed, self.values.rows)
-            judged = zip(content.models, measured.judged, strict=True)
-            claims = [claim_of(model, found.worst, found.mean) for model, found in judged]
-        least, mean, greatest = measured.sizes
-        manifest = compose(
-            self.values.bound,
-            self.values.table,
-            self.method,
-            self.found,
-            suppressed=self.suppressed,
-            classes=measured.classes,
-            class_size=(int(least), mean, int(greatest)),
-            claims=claims,
-            loss=loss.to_dict(),
-        )
-        return self._linked(manifest, content) if self.slices else manifest
-
-    def _linked(self, manifest: dict[str, Any], content: Content | None) -> dict[str, Any]:
-        policy = self.values.policy
-        layout = table_layout(policy, self.slices)
-        groups = [link.groups for link in content.links] if content else [0] * len(layout)
-        lost = mean_grouping_loss(content.grouping) if content else math.nan
-        numbered = [{**about, "groups": count} for about, count in zip(layout, groups, strict=True)]
-        return with_layout(manifest, numbered, self.left, lost if math.isfinite(lost) else None)
+def manifest_of(values: Values, plan: Plan, outcome: Coarsened, content: Content) -> dict[str, Any]:
+    """The manifest with the figures that the blocks gave."""
+    policy = values.policy
+    found: dict[str, Any] = {"blocks": len(outcome.summaries)}
+    if plan.method.makes_own_slices:
+        found["slices"] = [list(names) for names in plan.slices]
+    least, mean, greatest = content.measured.sizes
+    loss = loss_of(values, [summary["costs"] for summary in outcome.summaries], outcome.suppressed)
+    judged = zip(content.models, content.measured.judged, strict=True)
+    manifest = compose(
+        values.bound,
+        values.table,
+        plan.method,
+        found,
+        suppressed=outcome.suppressed,
+        classes=content.classes,
+        class_size=(int(least), mean, int(greatest)),
+        claims=[claim_of(model, one.worst, one.mean) for model, one in judged],
+        loss=with_sizes(loss, content.seen, outcome.suppressed, values.rows).to_dict(),
+    )
+    if not plan.slices:
+        return manifest
+    layout = plan.form.layout(policy, plan.slices)
+    numbered = [{**about, "groups": count} for about, count in zip(layout, outcome.groups, strict=True)]
+    lost = mean_grouping_loss(content.grouping)
+    return with_layout(manifest, numbered, outcome.left, lost if math.isfinite(lost) else None)
 
 
 def with_sizes(loss: Loss, seen: Measured, suppressed: int, rows: int) -> Loss:

@@ -34,6 +34,23 @@ if TYPE_CHECKING:
 ROWS_PER_PART = 500_000
 
 
+@dataclass(frozen=True, eq=False)
+class AsCoded:
+    """A sensitive column that holds codes already, as the blocks had them."""
+
+    attribute: Attribute
+
+
+Known = Mapping[str, Declared | AsCoded]
+"""How the cells of each sensitive column are read."""
+
+
+def _codes(known: Declared | AsCoded, cells: pl.Series) -> IntArray | None:
+    if isinstance(known, AsCoded):
+        return cells.to_numpy().astype(np.int64)
+    return codes_of_cells(known, cells)
+
+
 @dataclass
 class Judged:
     """One model's values over all classes: how many there are and how many fail, the worst, and the sum."""
@@ -97,7 +114,7 @@ class Measured:
 
 
 def released_counts(
-    frame: DataFrame, declared: Mapping[str, Declared], count: str | None = None
+    frame: DataFrame, columns: Known, count: str | None = None
 ) -> tuple[dict[str, IntArray], list[str]]:
     """How often the release has each sensitive value, and the columns with values that were never declared.
 
@@ -107,11 +124,11 @@ def released_counts(
 
     each = sf.count("*") if count is None else sf.sum(quoted(count))
     counts, unknown = {}, []
-    for name, known in declared.items():
+    for name, known in columns.items():
         counted = frame.groupBy(quoted(name)).agg(each.alias("polyveil rows"))
         # One value more than is known is enough to see that a release is not what its manifest says.
         values, rows = counted.limit(known.attribute.size + 1).toArrow().columns
-        codes = codes_of_cells(known, pl.Series(name, pl.from_arrow(values)))
+        codes = _codes(known, pl.Series(name, pl.from_arrow(values)))
         if codes is None:
             unknown.append(name)
             continue
@@ -125,25 +142,23 @@ class Judge:
     """What to measure in one table, and how. Runs on the workers: rows of one partition in, one line of figures out.
 
     Rows with equal cells in the columns `by` are a class; `released` are the counts to judge against as well, `count`
-    the column that says how many rows a row stands for. Cells are measured for their loss where `loss` says so, groups
-    for what they hold beyond the least where `grouping` does.
+    the column that says how many rows a row stands for. Cells are measured for their loss by the manifest and policy in
+    `loss`, if given; groups for what they hold beyond the least, if `grouping` is set.
     """
 
     by: tuple[str, ...]
-    declared: Mapping[str, Declared]
+    columns: Known
     models: tuple[Model, ...]
-    manifest: Mapping[str, Any]
-    policy: Policy
     released: Mapping[str, IntArray] | None = None
     count: str | None = None
-    loss: bool = True
+    loss: tuple[Mapping[str, Any], Policy] | None = None
     grouping: bool = False
 
     def measure(self, frame: DataFrame, rows: int) -> Measured:
         """All figures of a table of about so many rows."""
         from pyspark.sql import functions as sf
 
-        names = [quoted(name) for name in (*self.by, *self.declared)]
+        names = [quoted(name) for name in (*self.by, *self.columns)]
         each = sf.count("*") if self.count is None else sf.sum(quoted(self.count))
         counted = frame.groupBy(*names).agg(each.alias("polyveil rows"))
         parts = max(math.ceil(rows / ROWS_PER_PART), 1)
@@ -164,20 +179,20 @@ class Judge:
         weights = frame.get_column("polyveil rows").to_numpy().astype(np.int64)
         owner = class_of_row(frame, self.by)
         codes = {}
-        for name, known in self.declared.items():
-            found = codes_of_cells(known, frame.get_column(name))
+        for name, known in self.columns.items():
+            found = _codes(known, frame.get_column(name))
             if found is None:
                 raise ValueError("a value is not declared")  # released_counts has refused such a release before
             codes[name] = found
-        attributes = {name: known.attribute for name, known in self.declared.items()}
+        attributes = {name: known.attribute for name, known in self.columns.items()}
         statistics = weighted(owner, weights, codes, attributes)
         figures = {**_sizes(statistics.sizes), "judged": self._judged(statistics)}
-        figures["loss"] = self._loss(frame) if self.loss else {}
+        figures["loss"] = self._loss(frame, *self.loss) if self.loss else {}
         if self.released is not None:
             own = {name: about.against(self.released[name]) for name, about in attributes.items()}
             figures["again"] = self._judged(replace(statistics, attributes=own))
         if self.grouping:
-            figures["grouping"] = grouping_sums(statistics, self.models, tuple(self.declared))
+            figures["grouping"] = grouping_sums(statistics, self.models, tuple(self.columns))
         return figures
 
     def _judged(self, statistics: ClassStatistics) -> list[tuple[int, int, float, float]]:
@@ -188,11 +203,11 @@ class Judge:
             found.append((len(values), failing, float(values[model.worst(values)]), float(values.sum())))
         return found
 
-    def _loss(self, frame: pl.DataFrame) -> Any:
+    def _loss(self, frame: pl.DataFrame, manifest: Mapping[str, Any], policy: Policy) -> Any:
         def counts_of(name: str) -> Iterable[tuple[Any, int]]:
             return frame.group_by(name).agg(pl.col("polyveil rows").sum()).iter_rows()
 
-        summed = summed_costs(self.manifest, self.policy, counts_of)
+        summed = summed_costs(manifest, policy, counts_of)
         return [summed.check, summed.outcome, summed.message] if isinstance(summed, Finding) else summed
 
 

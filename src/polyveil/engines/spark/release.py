@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from polyveil.errors import InputError
-from polyveil.releases.bundle import check_target, fingerprint, move_into_place, staging, sync, write_manifest
+from polyveil.releases.bundle import fingerprint, write_whole
 from polyveil.releases.release import DescribedRelease, refuse_unless
 
 if TYPE_CHECKING:
@@ -36,18 +36,26 @@ class SparkRelease(DescribedRelease["DataFrame"]):
         """Write the bundle; it appears only once Spark has verified the written files."""
         from polyveil.engines.spark.verify import verify
 
-        target = local_path(path)
-        check_target(target, overwrite=overwrite)
-        with staging(target) as stage:
-            write_tables(self.tables, stage)
-            write_manifest(stage, {**self.manifest, "files": files_of(stage)})
-            refuse_unless(verify(stage, self.table.sparkSession))
-            sync(stage)
-            move_into_place(stage, target)
+        def accept(written: Path) -> None:
+            refuse_unless(verify(written, self.table.sparkSession))
+
+        write_release(self, local_path(path), overwrite=overwrite, accept=accept)
 
     def save_private(self, folder: Path | str) -> NoReturn:
         """A row of a distributed table has no number that a map of rows could name."""
         raise InputError("rows of a Spark table have no number, so there is no map of them. Leave --private out")
+
+
+def write_release(
+    release: SparkRelease, target: Path, *, overwrite: bool, accept: Callable[[Path], None]
+) -> dict[str, Any]:
+    """Write the tables and their manifest whole or not at all, and give the list of files."""
+
+    def fill(stage: Path) -> dict[str, Any]:
+        write_tables(release.tables, stage)
+        return files_of(stage)
+
+    return write_whole(target, release.manifest, fill, overwrite=overwrite, accept=accept)
 
 
 def local_path(path: Path | str) -> Path:

@@ -1,4 +1,4 @@
-"""From placed rows to the tables to publish, each with its rows in a secret order of its own over all files.
+"""From anonymized blocks to the tables to publish, each with its rows in a secret order of its own over all files.
 
 Nothing but group ids links linked tables: rows go to files, and stand in them, by numbers drawn anew for each table.
 """
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from polyveil.engines.spark.block import Plan
 from polyveil.engines.spark.coarsening import Coarsened
-from polyveil.releases.linked import NOT_AVAILABLE, table_layout
+from polyveil.releases.linked import NOT_AVAILABLE
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -25,7 +25,7 @@ def released_tables(outcome: Coarsened, plan: Plan) -> dict[str, DataFrame]:
     rows = outcome.frame.where(sf.col("summary").isNull())
     if not plan.slices:
         return {"table": _first_table(rows, plan, [])}
-    layout = table_layout(plan.values.policy, plan.slices)
+    layout = plan.form.layout(plan.values.policy, plan.slices)
     tables = {"quasi": _first_table(rows, plan, [about["group"] for about in layout])}
     for number, about in enumerate(layout, start=1):
         tables[about["table"]] = _sensitive_table(rows, plan, number, about["group"], about.get("count"))
@@ -38,9 +38,9 @@ def _first_table(rows: DataFrame, plan: Plan, groups: list[str]) -> DataFrame:
 
     values = plan.values
     coded = [column.bound.name for column in (*values.quasi, *values.sensitive)]
-    place = {name: f"r{i}" for i, name in enumerate(coded) if not groups or i < len(values.quasi)}
-    place |= {name: f"i{i}" for i, name in enumerate(values.policy.having("insensitive"))}
-    cells = [sf.col(place[name]).alias(name) for name in values.policy.columns if name in place]
+    column_of = {name: f"r{i}" for i, name in enumerate(coded) if not groups or i < len(values.quasi)}
+    column_of |= {name: f"i{i}" for i, name in enumerate(values.policy.having("insensitive"))}
+    cells = [sf.col(column_of[name]).alias(name) for name in values.policy.columns if name in column_of]
     ids = [sf.col(f"g{number}").alias(name) for number, name in enumerate(groups, start=1)]
     return _shuffled(rows, plan, 0).select(*cells, *ids)
 
@@ -51,8 +51,8 @@ def _sensitive_table(rows: DataFrame, plan: Plan, number: int, group: str, count
 
     names = [column.bound.name for column in plan.values.sensitive]
     first = len(plan.values.quasi)
-    place = {name: f"r{first + i}" for i, name in enumerate(names)}
-    cells = [place[name] for name in plan.slices[number - 1]]
+    column_of = {name: f"r{first + i}" for i, name in enumerate(names)}
+    cells = [column_of[name] for name in plan.slices[number - 1]]
     order = f"ordering{number}"
     kept = rows.where(sf.col(f"g{number}") != NOT_AVAILABLE).select(f"g{number}", *cells, order)
     if count is not None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
-@as_input_errors
+@as_input_errors()
 def verify(place: Path | str, spark: SparkSession) -> Verification:
     """Check a bundle on a filesystem that this machine and Spark's workers both see."""
     folder = Path(place)

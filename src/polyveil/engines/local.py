@@ -1,0 +1,148 @@
+"""This machine: tables in memory, read from files, databases or frames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from polyveil.arrays import IntArray
+from polyveil.engines.base import Engine, Job
+from polyveil.measure import measure_loss
+from polyveil.methods import Task, partition, refined
+from polyveil.models import (
+    Attribute,
+    ClassStatistics,
+    Verdict,
+    attributes_of,
+    codes_of,
+    from_classes,
+    joint_attributes_of,
+)
+from polyveil.partition import Partition
+from polyveil.policy import Policy
+from polyveil.releases import Release
+from polyveil.releases.manifest import build_manifest
+from polyveil.releases.publish import check_place, publish
+from polyveil.table.bind import Bound, bind
+from polyveil.table.coded import CodedTable
+from polyveil.table.encode import encode
+from polyveil.table.source import Table, read
+from polyveil.verification import Verification, verify
+
+
+@dataclass(frozen=True, eq=False)
+class Input:
+    """A policy bound to a table, and the table as codes."""
+
+    bound: Bound
+    coded: CodedTable
+
+
+@dataclass(frozen=True, eq=False)
+class Classes:
+    """What was asked of the method, and its classes."""
+
+    task: Task
+    partition: Partition
+
+
+@dataclass(frozen=True, eq=False)
+class LocalFigures:
+    """The class statistics of a release and the models' verdicts on them."""
+
+    statistics: ClassStatistics
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def classes(self) -> int:
+        return self.statistics.classes
+
+
+class LocalEngine(Engine[Table, Input, Classes, LocalFigures, pl.DataFrame, Release]):
+    """`reading` are options of the reader, such as `delimiter`."""
+
+    def __init__(self, **reading: Any) -> None:
+        self._reading = reading
+
+    def check_place(self, out: Path | str, *, overwrite: bool) -> None:
+        check_place(out, overwrite=overwrite)
+
+    def read(self, source: Any) -> Table:
+        return read(source, **self._reading)
+
+    def bind(self, table: Table, policy: Policy) -> Input:
+        bound = bind(policy, table)
+        return Input(bound, encode(bound))
+
+    def attributes(self, bound: Input) -> dict[str, Attribute]:
+        return attributes_of(bound.coded)
+
+    def whole(self, bound: Input) -> ClassStatistics:
+        table = bound.coded
+        return from_classes(np.zeros(table.rows, dtype=np.int64), codes_of(table), attributes_of(table))
+
+    def partition(self, job: Job, bound: Input) -> Classes:
+        rng = np.random.default_rng(job.seed)
+        task = Task(bound.coded, job.models, job.attributes, job.policy.privacy, rng, job.progress)
+        return Classes(task, partition(job.method, task))
+
+    def refine(self, job: Job, bound: Input, found: Classes) -> Classes:
+        better = refined(found.task, found.partition, job.policy.method.refine)
+        return replace(found, partition=job.form.arrange(bound.bound, bound.coded, better, found.task.rng))
+
+    def measure(self, job: Job, bound: Input, found: Classes) -> LocalFigures:
+        statistics = job.form.statistics(job.policy, *released(bound.coded, found.partition))
+        return LocalFigures(statistics, tuple(model.judge(statistics) for model in job.models))
+
+    def manifest(self, job: Job, bound: Input, found: Classes, figures: LocalFigures) -> dict[str, Any]:
+        partition, statistics = found.partition, figures.statistics
+        loss = measure_loss(bound.coded, partition.class_of_row)
+        manifest = build_manifest(bound.bound, bound.coded, job.method, partition, statistics, job.models, loss)
+        return job.form.describe(manifest, job.policy, partition, statistics, job.models)
+
+    def tables(self, job: Job, bound: Input, found: Classes) -> dict[str, pl.DataFrame]:
+        return job.form.tables(bound.bound, bound.coded, found.partition)
+
+    def release(
+        self, found: Classes, tables: dict[str, pl.DataFrame], manifest: dict[str, Any], seconds: Mapping[str, float]
+    ) -> Release:
+        return Release(tables, manifest, seconds, found.partition.class_of_row)
+
+    def publish(
+        self, release: Release, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
+    ) -> Release:
+        publish(
+            out,
+            release.tables,
+            release.manifest,
+            file_format=release.file_format,
+            overwrite=overwrite,
+            report=report,
+            accept=accept,
+        )
+        return release
+
+    def verify(self, written: Any) -> Verification:
+        return verify(written)
+
+
+def released(
+    table: CodedTable, partition: Partition
+) -> tuple[Partition, Mapping[str, IntArray], Mapping[str, Attribute]]:
+    """The partition, codes and attributes that the models judge.
+
+    Combinations of values are compared with those of the released rows, each column with the whole input.
+    """
+    kept = np.flatnonzero(partition.class_of_row >= 0)
+    if not table.together or len(kept) == table.rows:
+        return partition, codes_of(table), attributes_of(table)
+    rows = table.take(kept)
+    single = attributes_of(replace(table, together=()))
+    slices = tuple(replace(part, group_of_row=part.group_of_row[kept]) for part in partition.slices)
+    shown = replace(partition, class_of_row=partition.class_of_row[kept], slices=slices)
+    return shown, codes_of(rows), {**single, **joint_attributes_of(rows, single)}

@@ -1,0 +1,81 @@
+"""What a release can claim: counted from the classes and codes that the blocks worked with, before a cell is written.
+
+The verifier measures the same figures from the written files (`content`, `linked`), by the cells it finds there. What
+a block said and what was written can therefore disagree, and then nothing is published.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from polyveil.arrays import IntArray
+from polyveil.engines.spark.block import Plan
+from polyveil.engines.spark.coarsening import Coarsened
+from polyveil.engines.spark.content import Content, against_released
+from polyveil.engines.spark.linked import LinkedView
+from polyveil.engines.spark.measure import AsCoded, Judge, Known, released_counts
+from polyveil.errors import Unsatisfiable
+from polyveil.releases.linked import NOT_AVAILABLE
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+CLASS = "polyveil class"
+GROUP = "polyveil group {}"
+
+
+def measure_blocks(outcome: Coarsened, plan: Plan) -> Content:
+    """The figures of all blocks together; raises Unsatisfiable if too much was left out.
+
+    What is left out shifts the distribution of what is released. If a class is no longer close to that, there is no
+    release, although every class is close to the whole table.
+    """
+    from pyspark.sql import functions as sf
+
+    names = [column.bound.name for column in plan.values.sensitive]
+    columns: Known = {name: AsCoded(plan.attributes[name]) for name in names}
+    groups = [sf.col(f"g{number}").alias(GROUP.format(number)) for number in range(1, len(plan.slices) + 1)]
+    codes = [sf.col(f"s{i}").alias(name) for i, name in enumerate(names)]
+    rows = outcome.frame.where(sf.col("summary").isNull())
+    rows = rows.select(sf.col("class").alias(CLASS), *groups, *codes)
+    content = (_of_groups if plan.slices else _of_classes)(rows, columns, plan, outcome)
+    shifted = against_released(content)
+    if shifted:
+        raise Unsatisfiable(
+            f"{outcome.left} rows are left out, and then {shifted[0].check} does not hold: {shifted[0].message}",
+            "a smaller privacy.suppression_limit, or a weaker demand",
+        )
+    return content
+
+
+def _of_classes(rows: DataFrame, columns: Known, plan: Plan, outcome: Coarsened) -> Content:
+    counts = released_counts(rows, columns)[0] if outcome.suppressed else {}
+    judge = Judge((CLASS,), columns, plan.models, counts or None)
+    measured = judge.measure(rows, plan.values.rows)
+    return Content(plan.attributes, plan.models, counts, (), measured.rows, measured, measured)
+
+
+def _of_groups(rows: DataFrame, columns: Known, plan: Plan, outcome: Coarsened) -> Content:
+    from pyspark.sql import functions as sf
+
+    tables, slices = {"quasi": rows}, []
+    counts: dict[str, IntArray] = {}
+    for number, names in enumerate(plan.slices, start=1):
+        about = {"table": f"sensitive_{number}", "group": GROUP.format(number), "attributes": names}
+        grouped = rows.where(sf.col(f"`{about['group']}`") != NOT_AVAILABLE)
+        if outcome.left:
+            counts |= released_counts(grouped, {name: columns[name] for name in names})[0]
+        tables[f"sensitive_{number}"] = grouped
+        slices.append(about)
+    view = LinkedView(
+        tables=tables,
+        slices=slices,
+        by=(CLASS,),
+        columns=columns,
+        models=plan.models,
+        rows=plan.values.rows,
+        exact=plan.values.policy.release.generalize == "none",
+        released=counts or None,
+    )
+    measured, seen, grouping = view.measure()
+    return Content(plan.attributes, plan.models, counts, (), seen.rows, measured, seen, outcome.left, (), grouping)

@@ -1,0 +1,174 @@
+"""The steps of `polyveil.pipeline` on a Spark DataFrame.
+
+DataFrame -bind_values-> Values -encoded-> codes -plant-> block tree -anonymize_blocks-> released rows
+   -measure_blocks-> manifest -write-> bundle on disk -verify (reads the files)-> published
+"""
+
+from __future__ import annotations
+
+import math
+import secrets
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from polyveil.engines.base import Engine, Job
+from polyveil.engines.spark.block import Plan, slim
+from polyveil.engines.spark.claims import measure_blocks
+from polyveil.engines.spark.coarsening import Coarsened, anonymize_blocks
+from polyveil.engines.spark.content import Content
+from polyveil.engines.spark.faults import as_input_errors
+from polyveil.engines.spark.manifest import manifest_of
+from polyveil.engines.spark.release import SparkRelease, local_path, write_release
+from polyveil.engines.spark.rows import encoded, plant
+from polyveil.engines.spark.tables import released_tables
+from polyveil.engines.spark.tree import WHOLE, BlockTree, one_class
+from polyveil.engines.spark.values import Values, bind_values
+from polyveil.engines.spark.verify import read_parts, verify
+from polyveil.errors import Fault, PolicyError
+from polyveil.methods.base import Method
+from polyveil.models import Attribute, ClassStatistics, attributes_of
+from polyveil.policy import Policy
+from polyveil.releases.bundle import check_target
+from polyveil.verification import Verification
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+BLOCK_ROWS = 200_000
+SAMPLE_PER_BLOCK = 2_000
+LEAST_SAMPLE, MOST_SAMPLE = 100_000, 4_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class SparkInput:
+    """A Spark table, and a policy bound to its values."""
+
+    frame: DataFrame
+    values: Values
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """What was asked of the blocks, and what came of them."""
+
+    plan: Plan
+    outcome: Coarsened
+
+
+class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", SparkRelease]):
+    """`block_rows` is the size of the blocks in which the method works: larger ones lose less and need more memory."""
+
+    def __init__(self, block_rows: int = BLOCK_ROWS) -> None:
+        self._block_rows = block_rows
+        self._held: Coarsened | None = None
+        self._published = False
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        finished = False
+        try:
+            with as_input_errors():
+                yield
+            finished = True
+        finally:
+            # DataFrames that are not published are made of what Spark holds for them.
+            if self._held is not None and (self._published or not finished):
+                self._held.let_go()
+
+    def refuse(self, policy: Policy, method: Method[Any]) -> None:
+        """What cannot be done block by block, or not twice alike, is refused, with what to use instead."""
+        faults = []
+        for name, effort in (("effort", getattr(method.options, "effort", None)), ("refine", policy.method.refine)):
+            if isinstance(effort, (int, float)):
+                rule = "as much as fits into some seconds is not the same again when a lost task is run once more"
+                remedy = "Write fast, balanced or thorough, or leave --engine spark out"
+                faults.append(Fault(f"method.{name}", rule, remedy))
+        if policy.privacy.joint:
+            rule = "combinations of columns are compared over all released rows at once, not block by block"
+            faults.append(Fault("privacy.joint", rule, "Remove it, or leave --engine spark out"))
+        if policy.release.format != "parquet":
+            rule = f"Spark writes releases as Parquet, not as {policy.release.format}"
+            faults.append(Fault("release.format", rule, "Write format: parquet, or leave it out"))
+        if faults:
+            raise PolicyError(faults, "the policy does not fit Spark: it")
+
+    def check_place(self, out: Path | str, *, overwrite: bool) -> None:
+        check_target(local_path(out), overwrite=overwrite)
+
+    def read(self, source: DataFrame) -> DataFrame:
+        return source
+
+    def bind(self, table: DataFrame, policy: Policy) -> SparkInput:
+        return SparkInput(table, bind_values(table, policy))
+
+    def attributes(self, bound: SparkInput) -> dict[str, Attribute]:
+        return attributes_of(bound.values.table)
+
+    def whole(self, bound: SparkInput) -> ClassStatistics:
+        return one_class(self.attributes(bound), bound.values.rows)
+
+    def partition(self, job: Job, bound: SparkInput) -> Blocks:
+        seed = secrets.randbits(62) if job.seed is None else job.seed
+        coded = encoded(bound.frame, bound.values, seed)
+        plan, tree = self._planted(coded, _plan(job, bound.values, seed))
+        self._held = anonymize_blocks(coded, plan, tree, self._block_rows)
+        return Blocks(plan, self._held)
+
+    def _planted(self, coded: DataFrame, plan: Plan) -> tuple[Plan, BlockTree]:
+        """The block tree, and the plan with the slices that a method with slices of its own makes of all rows."""
+        own_slices = plan.method.makes_own_slices
+        if plan.values.rows <= self._block_rows and not own_slices:
+            return plan, WHOLE
+        blocks = math.ceil(plan.values.rows / self._block_rows)
+        sample = min(max(SAMPLE_PER_BLOCK * blocks, LEAST_SAMPLE), MOST_SAMPLE)
+        tree, slices = plant(coded, plan, sample, self._block_rows)
+        return (replace(plan, slices=slices) if own_slices else plan), tree
+
+    def refine(self, job: Job, bound: SparkInput, found: Blocks) -> Blocks:
+        """Each block has refined and arranged its own classes."""
+        return found
+
+    def measure(self, job: Job, bound: SparkInput, found: Blocks) -> Content:
+        return measure_blocks(found.outcome, found.plan)
+
+    def manifest(self, job: Job, bound: SparkInput, found: Blocks, figures: Content) -> dict[str, Any]:
+        return manifest_of(bound.values, found.plan, found.outcome, figures)
+
+    def tables(self, job: Job, bound: SparkInput, found: Blocks) -> dict[str, DataFrame]:
+        return released_tables(found.outcome, found.plan)
+
+    def release(
+        self, found: Blocks, tables: dict[str, DataFrame], manifest: dict[str, Any], seconds: Mapping[str, float]
+    ) -> SparkRelease:
+        return SparkRelease(tables, manifest, seconds)
+
+    def publish(
+        self, release: SparkRelease, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
+    ) -> SparkRelease:
+        """As on one machine, but without a report, which needs the tables in memory."""
+        spark = release.table.sparkSession
+        files = write_release(release, local_path(out), overwrite=overwrite, accept=lambda at: accept((at, spark)))
+        self._published = True
+        return replace(release, tables=read_parts(local_path(out), files, spark))
+
+    def verify(self, written: Any) -> Verification:
+        return verify(*written)
+
+
+def _plan(job: Job, values: Values, seed: int) -> Plan:
+    release = job.policy.release
+    return Plan(
+        values=slim(values),
+        method=job.method,
+        form=job.form,
+        models=job.models,
+        attributes=job.attributes,
+        published=tuple(column.published() for column in values.sensitive),
+        seed=seed,
+        secret=secrets.token_bytes(32),
+        as_they_are=tuple(column.published() for column in values.quasi) if release.generalize == "none" else (),
+        slices=job.form.slices(job.policy),
+    )

@@ -1,0 +1,44 @@
+"""The release forms a policy may name, each with the sentence that explains it to people.
+
+The forms themselves are objects of `polyveil.releases`. An installed package adds one through the entry point group
+`polyveil.forms`; its name is read here from the package's metadata, without importing anything.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.metadata import entry_points
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+GROUP = "polyveil.forms"
+
+SENTENCES = {
+    "generalized": "one table in which the quasi-identifiers are made coarser until rows look alike",
+    "anatomized": "two tables, one with quasi-identifiers and one with sensitive values, linked by groups of rows",
+    "sliced": "a table of quasi-identifiers and one table per slice of sensitive columns, each linked by groups",
+}
+"""Form -> what is published."""
+
+
+@cache
+def form_names() -> tuple[str, ...]:
+    """The names of all forms, those of installed packages last."""
+    return (*SENTENCES, *sorted(entry_points(group=GROUP).names - SENTENCES.keys()))
+
+
+def sentence_of(form: str) -> str:
+    """What a release of the form consists of, in words."""
+    return SENTENCES.get(form, f"tables of the form {form}, which an installed package has added")
+
+
+def _known_form(name: Any) -> Any:
+    if name is not None and name not in form_names():
+        expected = ", ".join(f"'{known}'" for known in form_names())
+        raise PydanticCustomError("literal_error", "Input should be one of {expected}", {"expected": expected})
+    return name
+
+
+FormName = Annotated[str, BeforeValidator(_known_form), WithJsonSchema({"type": "string", "enum": list(form_names())})]

@@ -1,0 +1,62 @@
+"""The release forms by name, and the form that a policy and its method agree on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from polyveil.errors import Fault, PolicyError
+from polyveil.methods.base import Method
+from polyveil.plugins import Registry
+from polyveil.policy import Policy
+from polyveil.policy.forms import GROUP
+from polyveil.releases.form import Form
+from polyveil.releases.generalized import Generalized
+from polyveil.releases.linked import Anatomized, Sliced
+
+
+def _wrong(name: str, form: Any) -> str:
+    if not (isinstance(form, type) and issubclass(form, Form)):
+        return "it is not a subclass of polyveil.releases.Form"
+    return "" if form.name == name else f"it calls itself {form.name!r}"
+
+
+FORMS: Registry[type[Form]] = Registry(GROUP, {form.name: form for form in (Generalized, Anatomized, Sliced)}, _wrong)
+"""Form name -> class. Installed packages add theirs through the entry point group `polyveil.forms`."""
+OPTIONS = ("generalize", "counts")
+"""The keys of `release` that only some forms take."""
+
+
+def form_of(policy: Policy) -> Form:
+    """The form of a policy in which it is filled in."""
+    return form_named(policy.release.form or "generalized")
+
+
+def form_named(name: str) -> Form:
+    """A form by its name, which the policy's schema has checked."""
+    return FORMS[name]()
+
+
+def resolve_form(policy: Policy, method: Method[Any]) -> Policy:
+    """The policy with the form it leaves open filled in by the method; raises PolicyError for what does not fit."""
+    release = policy.release
+    form = form_named(release.form or method.forms[0])
+    faults = []
+    if form.name not in method.forms:
+        remedy = f"{method.name} can be released as: {', '.join(method.forms)}"
+        faults.append(Fault("release.form", f"{method.name} does not make {form.name} releases", remedy))
+    takers = [name for name in method.forms if set(OPTIONS) <= form_named(name).options]
+    faults += [
+        Fault(
+            f"release.{key}",
+            f"the {form.name} form does not take it",
+            f"Remove it, or set release.form to {' or '.join(takers)}" if takers else "Remove it",
+        )
+        for key in OPTIONS
+        if getattr(release, key) and key not in form.options
+    ]
+    filled = {"form": form.name, **form.fill_in(policy, method)}
+    resolved = policy.model_copy(update={"release": release.model_copy(update=filled)})
+    faults += form.faults(resolved, method)
+    if faults:
+        raise PolicyError(faults)
+    return resolved
