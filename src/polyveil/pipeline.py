@@ -88,7 +88,7 @@ def _made(engine: AnyEngine, job: Job, bound: Any, clock: Clock) -> Any:
         manifest = engine.manifest(job, bound, found, figures)
     with clock.stage("release"):
         tables = engine.tables(job, bound, found)
-    return engine.release(found, tables, manifest, clock.seconds)
+    return engine.release(bound, found, tables, manifest, clock.seconds)
 
 
 def _published(engine: AnyEngine, release: Any, out: Path | str, overwrite: bool, report: bool, clock: Clock) -> Any:

@@ -104,7 +104,12 @@ class Engine(ABC, Generic[SourceT, BoundT, FoundT, FiguresT, TableT, ReleaseT]):
 
     @abstractmethod
     def release(
-        self, found: FoundT, tables: dict[str, TableT], manifest: dict[str, Any], seconds: Mapping[str, float]
+        self,
+        bound: BoundT,
+        found: FoundT,
+        tables: dict[str, TableT],
+        manifest: dict[str, Any],
+        seconds: Mapping[str, float],
     ) -> ReleaseT: ...
 
     @abstractmethod

@@ -28,19 +28,12 @@ from polyveil.policy import Policy
 from polyveil.releases import Release
 from polyveil.releases.manifest import build_manifest
 from polyveil.releases.publish import check_place, publish
-from polyveil.table.bind import Bound, bind
+from polyveil.releases.release import Original
+from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.encode import encode
 from polyveil.table.source import Table, read
 from polyveil.verification import Verification, verify
-
-
-@dataclass(frozen=True, eq=False)
-class Input:
-    """A policy bound to a table, and the table as codes."""
-
-    bound: Bound
-    coded: CodedTable
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +56,7 @@ class LocalFigures:
         return self.statistics.classes
 
 
-class LocalEngine(Engine[Table, Input, Classes, LocalFigures, pl.DataFrame, Release]):
+class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, Release]):
     """`reading` are options of the reader, such as `delimiter`."""
 
     def __init__(self, **reading: Any) -> None:
@@ -75,43 +68,48 @@ class LocalEngine(Engine[Table, Input, Classes, LocalFigures, pl.DataFrame, Rele
     def read(self, source: Any) -> Table:
         return read(source, **self._reading)
 
-    def bind(self, table: Table, policy: Policy) -> Input:
+    def bind(self, table: Table, policy: Policy) -> Original:
         bound = bind(policy, table)
-        return Input(bound, encode(bound))
+        return Original(bound, encode(bound))
 
-    def attributes(self, bound: Input) -> dict[str, Attribute]:
+    def attributes(self, bound: Original) -> dict[str, Attribute]:
         return attributes_of(bound.coded)
 
-    def whole(self, bound: Input) -> ClassStatistics:
+    def whole(self, bound: Original) -> ClassStatistics:
         table = bound.coded
         return from_classes(np.zeros(table.rows, dtype=np.int64), codes_of(table), attributes_of(table))
 
-    def partition(self, job: Job, bound: Input) -> Classes:
+    def partition(self, job: Job, bound: Original) -> Classes:
         rng = np.random.default_rng(job.seed)
         task = Task(bound.coded, job.models, job.attributes, job.policy.privacy, rng, job.progress)
         return Classes(task, partition(job.method, task))
 
-    def refine(self, job: Job, bound: Input, found: Classes) -> Classes:
+    def refine(self, job: Job, bound: Original, found: Classes) -> Classes:
         better = refined(found.task, found.partition, job.policy.method.refine)
         return replace(found, partition=job.form.arrange(bound.bound, bound.coded, better, found.task.rng))
 
-    def measure(self, job: Job, bound: Input, found: Classes) -> LocalFigures:
+    def measure(self, job: Job, bound: Original, found: Classes) -> LocalFigures:
         statistics = job.form.statistics(job.policy, *released(bound.coded, found.partition))
         return LocalFigures(statistics, tuple(model.judge(statistics) for model in job.models))
 
-    def manifest(self, job: Job, bound: Input, found: Classes, figures: LocalFigures) -> dict[str, Any]:
+    def manifest(self, job: Job, bound: Original, found: Classes, figures: LocalFigures) -> dict[str, Any]:
         partition, statistics = found.partition, figures.statistics
         loss = measure_loss(bound.coded, partition.class_of_row)
         manifest = build_manifest(bound.bound, bound.coded, job.method, partition, statistics, job.models, loss)
         return job.form.describe(manifest, job.policy, partition, statistics, job.models)
 
-    def tables(self, job: Job, bound: Input, found: Classes) -> dict[str, pl.DataFrame]:
+    def tables(self, job: Job, bound: Original, found: Classes) -> dict[str, pl.DataFrame]:
         return job.form.tables(bound.bound, bound.coded, found.partition)
 
     def release(
-        self, found: Classes, tables: dict[str, pl.DataFrame], manifest: dict[str, Any], seconds: Mapping[str, float]
+        self,
+        bound: Original,
+        found: Classes,
+        tables: dict[str, pl.DataFrame],
+        manifest: dict[str, Any],
+        seconds: Mapping[str, float],
     ) -> Release:
-        return Release(tables, manifest, seconds, found.partition.class_of_row)
+        return Release(tables, manifest, seconds, found.partition.class_of_row, bound.bound.notes, bound)
 
     def publish(
         self, release: Release, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]

@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 GROUP = "polyveil.forms"
 
 SENTENCES = {
-    "generalized": "one table in which the quasi-identifiers are made coarser until rows look alike",
+    "generalized": "one table in which the quasi-identifiers are generalized until rows look alike",
     "anatomized": "two tables, one with quasi-identifiers and one with sensitive values, linked by groups of rows",
     "sliced": "a table of quasi-identifiers and one table per slice of sensitive columns, each linked by groups",
 }

@@ -13,6 +13,8 @@ from polyveil.arrays import IntArray
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.policy import from_public
 from polyveil.releases.publish import publish
+from polyveil.table.bind import Bound
+from polyveil.table.coded import CodedTable
 from polyveil.verification import StoredRelease, Verification, verify, verify_tables
 
 TableT = TypeVar("TableT")
@@ -54,11 +56,19 @@ class DescribedRelease(Generic[TableT]):
 
 
 @dataclass(frozen=True, eq=False)
+class Original:
+    """The table a release was made of: the policy bound to it, and its codes."""
+
+    bound: Bound
+    coded: CodedTable
+
+
+@dataclass(frozen=True, eq=False)
 class Release(DescribedRelease[pl.DataFrame]):
     """What will be published. `tables` and `manifest` are public.
 
-    `seconds`, `class_of_row` (the class of each input row, -1 where it is suppressed) and `notes` (what to know about
-    how the policy was read) are for the caller alone.
+    `seconds`, `class_of_row` (the class of each input row, -1 where it is suppressed), `notes` (what to know about how
+    the policy was read) and `original` are for the caller alone.
     """
 
     tables: Mapping[str, pl.DataFrame]
@@ -66,6 +76,7 @@ class Release(DescribedRelease[pl.DataFrame]):
     seconds: Mapping[str, float] = field(default_factory=dict)
     class_of_row: IntArray | None = field(default=None, repr=False)
     notes: tuple[str, ...] = ()
+    original: Original | None = field(default=None, repr=False)
 
     @property
     def file_format(self) -> str:

@@ -17,10 +17,7 @@ from polyveil.table.databases import is_url
 from polyveil.verification.database import StoredRelease, read_stored
 from polyveil.verification.files import check_files, check_form, read_manifest, read_tables
 from polyveil.verification.findings import Finding, Verification
-from polyveil.verification.generalized import verify_generalized
-from polyveil.verification.linked import verify_linked
-
-FORMS = {"generalized": verify_generalized, "anatomized": verify_linked, "sliced": verify_linked}
+from polyveil.verification.forms import FORMS
 
 
 def verify(place: Path | str | StoredRelease) -> Verification:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from polyveil.errors import InputError
+from polyveil.verification.forms import FORMS
 
 MOST_ROWS = 2**53
 """Above it a count is no longer exact as a float, and 64-bit sums of counts could overflow."""
@@ -108,7 +109,7 @@ def _distinct(names: Sequence[str]) -> bool:
 class ManifestShape(_Part):
     """What every manifest holds."""
 
-    form: Literal["generalized", "anatomized", "sliced"]
+    form: str
     polyveil: str
     method: MethodShape
     policy: dict[str, Any]
@@ -126,6 +127,8 @@ class ManifestShape(_Part):
 
     @model_validator(mode="after")
     def _of_its_form(self) -> ManifestShape:
+        if self.form not in FORMS:
+            raise ValueError("the form is one that the verifier knows")
         if self.form != "generalized" and self.linked is None:
             raise ValueError("linked tables are described")
         return self

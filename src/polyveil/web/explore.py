@@ -17,14 +17,13 @@ import polars as pl
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.cells import day_at
 from polyveil.partition import Partition
-from polyveil.policy import Policy
 from polyveil.releases.generalized import published, quasi_columns
+from polyveil.releases.release import Original
 from polyveil.reports.facts import Facts, gather
 from polyveil.reports.released_cells import Spread, counted_cells, spread_of
-from polyveil.table.bind import Bound, bind
+from polyveil.table.bind import Bound
+from polyveil.table.coded import CodedTable
 from polyveil.table.domain import OrderedDomain
-from polyveil.table.encode import encode
-from polyveil.table.source import Table
 from polyveil.verification.classes import class_of_row
 from polyveil.web.store import write_json
 
@@ -40,9 +39,10 @@ def write_views(
     folder: Path,
     manifest: Mapping[str, Any],
     tables: Mapping[str, pl.DataFrame],
-    original: tuple[Table, Policy, IntArray] | None = None,
+    original: Original | None = None,
+    of_row: IntArray | None = None,
 ) -> None:
-    """Everything Explore needs; `original` is the input table, its settled policy and the class of each input row."""
+    """Everything Explore needs; `original` is the table the release was made of, `of_row` the class of its rows."""
     folder.mkdir(mode=0o700, exist_ok=True)
     facts = gather(manifest, tables)
     names = list(facts.policy.having("quasi"))
@@ -52,15 +52,12 @@ def write_views(
         frame = tables[about["table"]]
         groups = class_of_row(frame, [about["group"]]) + 1
         _write_sorted(frame, groups, folder / f"{about['table']}.parquet")
-    bound = None
-    if original is not None:
-        table, policy, of_row = original
-        bound = bind(policy, table)
-        rows = _original_rows(bound, of_row, facts.quasi.select(names), classes)
+    figures = _figures(facts, classes, None if original is None else original.bound)
+    if original is not None and of_row is not None:
+        rows = _original_rows(original, of_row, facts.quasi.select(names), classes)
         rows.write_parquet(folder / "original.parquet")
-    figures = _figures(facts, classes, bound)
-    if original is not None and bound is not None and facts.form == "generalized":
-        figures["utility"] = _utility(bound, original[2])
+        if facts.form == "generalized":
+            figures["utility"] = _utility(original.coded, of_row)
     write_json(folder / "explore.json", figures)
 
 
@@ -69,13 +66,14 @@ def _write_sorted(frame: pl.DataFrame, classes: IntArray, path: Path) -> None:
     marked.write_parquet(path, compression="zstd", row_group_size=50_000)
 
 
-def _original_rows(bound: Bound, of_row: IntArray, cells: pl.DataFrame, classes: IntArray) -> pl.DataFrame:
+def _original_rows(original: Original, of_row: IntArray, cells: pl.DataFrame, classes: IntArray) -> pl.DataFrame:
     """Row number and class of every input row, by the cells its class was released with; suppressed rows have none."""
     kept = np.flatnonzero(of_row >= 0)
+    bound = original.bound
     if bound.policy.release.generalize == "none":
         mine = pl.DataFrame([published(c.cells).rename(c.name) for c in bound.quasi])[kept]
     else:
-        mine = pl.DataFrame(quasi_columns(bound, encode(bound), Partition(of_row)))
+        mine = pl.DataFrame(quasi_columns(bound, original.coded, Partition(of_row)))
     known = cells.with_columns(pl.Series(CLASS, classes)).unique()
     names = list(cells.columns)
     found = mine.join(known, on=names, how="left", nulls_equal=True, maintain_order="left") if names else mine
@@ -140,13 +138,13 @@ def _worst(facts: Facts, classes: IntArray) -> list[dict[str, Any]]:
     return found[:WORST]
 
 
-def _utility(bound: Bound, of_row: IntArray) -> dict[str, float] | None:
+def _utility(table: CodedTable, of_row: IntArray) -> dict[str, float] | None:
     """What the release is still good for; left out for tables so large that it would keep people waiting."""
-    if bound.rows > UTILITY_ROWS:
+    if table.rows > UTILITY_ROWS:
         return None
     from polyveil.measure.utility import measure_utility
 
-    found = measure_utility(encode(bound), Partition(of_row), learn=False)
+    found = measure_utility(table, Partition(of_row), learn=False)
     return {name: float(getattr(found, name)) for name in ("query_error", "distribution_shift", "association_shift")}
 
 

@@ -67,11 +67,8 @@ def run(folder: Path) -> dict[str, Any]:
 
 def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Make the release, and the views on it."""
-    from polyveil.methods import make_method
     from polyveil.pipeline import anonymize
     from polyveil.policy import from_text
-    from polyveil.releases.forms import resolve_form
-    from polyveil.table.source import read
     from polyveil.web.explore import write_views
 
     policy = from_text((folder / "policy.yaml").read_text(encoding="utf-8"), folder=Path(about["hierarchies"]))
@@ -79,10 +76,8 @@ def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> di
     release = anonymize(source, policy, out=folder / "release", seed=about["seed"], progress=progress)
     release.save_private(folder / "private")
     progress.stage("views")
-    if release.class_of_row is not None:
-        settled = resolve_form(policy, make_method(policy.method))
-        original = (read(source), settled, release.class_of_row)
-        write_views(folder / "private", release.manifest, release.tables, original)
+    if release.original is not None and release.class_of_row is not None:
+        write_views(folder / "private", release.manifest, release.tables, release.original, release.class_of_row)
     return {"summary": release.summary()}
 
 

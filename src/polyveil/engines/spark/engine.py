@@ -141,9 +141,14 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         return released_tables(found.outcome, found.plan)
 
     def release(
-        self, found: Blocks, tables: dict[str, DataFrame], manifest: dict[str, Any], seconds: Mapping[str, float]
+        self,
+        bound: SparkInput,
+        found: Blocks,
+        tables: dict[str, DataFrame],
+        manifest: dict[str, Any],
+        seconds: Mapping[str, float],
     ) -> SparkRelease:
-        return SparkRelease(tables, manifest, seconds)
+        return SparkRelease(tables, manifest, seconds, bound.values.bound.notes)
 
     def publish(
         self, release: SparkRelease, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
