@@ -117,7 +117,12 @@ def test_it_tells_what_was_asked_reached_lost_and_left_open(bundle: Path) -> Non
         assert claim["helps_against"].split(";")[0].replace("'", "&#x27;") in page
     for name, loss in manifest["loss"]["by_attribute"].items():
         assert f"{name} {100 * loss:.1f} %" in page
-    for heading in ("Guarantees and how well they are met", "Detail lost", "How many look alike", "What this does not cover"):
+    for heading in (
+        "Guarantees and how well they are met",
+        "Detail lost",
+        "How many look alike",
+        "What this does not cover",
+    ):
         assert heading in page
 
 
