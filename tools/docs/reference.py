@@ -27,7 +27,7 @@ from bundle_reference import bundle
 from polyveil.cli import app
 from polyveil.measure import METRICS
 from polyveil.methods import METHODS, method_class
-from polyveil.models import JOINT_MODELS, MODELS
+from polyveil.models import MODELS
 from polyveil.policy import schema
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
@@ -225,9 +225,9 @@ def guarantees() -> str:
     parts = ["What they mean together: [Guarantees](../concepts/models.md). `polyveil models` prints the same."]
     parts += [
         f"## {model.title}\n\n- Asked for with: `{model.parameter}`; "
-        f"the figure of every class is {model.direction} the threshold\n"
+        f"the figure of every group is {model.direction} the threshold\n"
         f"- Helps against: {model.helps_against}\n- Leaves open: {model.leaves_open}\n- Source: {model.source}"
-        for model in (*MODELS.values(), *JOINT_MODELS.values())
+        for model in MODELS.values()
     ]
     return page("Guarantees", *parts)
 
