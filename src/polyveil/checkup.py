@@ -62,19 +62,21 @@ class Checkup:
         return all(each.holds for each in self.asked) if self.asked else None
 
     def answer(self) -> str:
-        """One plain sentence to "is this already anonymous?"."""
+        """One plain sentence that answers "is this already anonymous?"."""
         k = int(self.statistics.sizes.min())
         if self.holds is False:
             broken = [each for each in self.asked if not each.holds]
-            return f"No: {len(broken)} of {len(self.asked)} demands do not hold."
+            return f"No: {len(broken)} of {len(self.asked)} requirements {'is' if len(broken) == 1 else 'are'} not met."
         if k == 1:
             return (
-                f"No: {self.unique_rows:,} of {self.rows:,} rows are the only one with their combination of "
-                f"{', '.join(self.quasi)}; whoever knows these of a person finds the row."
+                f"No: {self.unique_rows:,} of {self.rows:,} rows have a unique combination of "
+                f"{', '.join(self.quasi)}. Anyone who knows these values of a person can find their row."
             )
         if self.holds:
-            return "Yes, as far as asked: every demand holds in every class."
-        return f"Every row shares its combination with at least {k - 1} others (k = {k}); ask for more to judge more."
+            return "Yes: every requirement is met in every group."
+        return (
+            f"Every row shares its combination with at least {k - 1} others (k = {k}). Add requirements to check more."
+        )
 
     def to_dict(self) -> dict[str, Any]:
         sizes = self.statistics.sizes
@@ -114,9 +116,7 @@ def check(
     if policy is None:
         columns = {name: Column(role="sensitive") for name in sensitive} | {n: Column(role="quasi") for n in quasi}
         if not quasi:
-            raise InputError(
-                "name the quasi-identifiers (--quasi a,b) or give a policy: without them nobody can be linked"
-            )
+            raise InputError("no quasi-identifiers. Name them (--quasi a,b) or give a policy")
         policy = Policy(columns=columns, privacy=Privacy.model_validate(privacy or {}))
     elif not isinstance(policy, Policy):
         policy = Policy.from_yaml(policy)

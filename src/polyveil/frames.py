@@ -81,7 +81,7 @@ def refuse_unusable_types(schema: dict[str, pl.DataType], name: str) -> None:
     unusable = [f"{column!r} ({dtype})" for column, dtype in schema.items() if not is_scalar(dtype)]
     if unusable:
         raise InputError(
-            f"{name}: a column must hold one plain value per row; these do not: {listed(unusable)}. "
+            f"{name}: a column must have one plain value per row. These do not: {listed(unusable)}. "
             f"Unnest them, turn them into text or numbers, or drop them before reading."
         )
 
@@ -198,7 +198,7 @@ def _from_arrow_stream(source: Any, name: str) -> pl.DataFrame:
     except _CONVERSION_ERRORS as error:
         raise InputError(
             f"{name}: the {type(source).__name__} could not be turned into a table ({type(error).__name__}). "
-            f"Every column must hold plain values: numbers, text, dates or true/false."
+            f"Every column must have plain values: numbers, text, dates or true/false."
         ) from None
 
 

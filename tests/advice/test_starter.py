@@ -39,10 +39,14 @@ def column(name: str = "c", **changes: Any) -> ColumnProfile:
 
 
 HAND_MADE = (
-    column("name", role="identifier", reason="The name speaks of a person's name."),
-    column("age", type="numeric", hierarchy={"intervals": {"width": 5, "levels": 3}}, reason="The name speaks of age."),
-    column("zip", hierarchy={"mask": 5}, reason="The name speaks of a postal code."),
-    column("town", missing_hints=(MissingHint("?", 1200), MissingHint("-9", 3)), reason="The name speaks of a place."),
+    column("name", role="identifier", reason="Column name suggests a person's name."),
+    column(
+        "age", type="numeric", hierarchy={"intervals": {"width": 5, "levels": 3}}, reason="Column name suggests age."
+    ),
+    column("zip", hierarchy={"mask": 5}, reason="Column name suggests a postal code."),
+    column(
+        "town", missing_hints=(MissingHint("?", 1200), MissingHint("-9", 3)), reason="Column name suggests a place."
+    ),
     column("street", distinct=5000),
     column("seen", type="date", date_format="%d.%m.%Y", hierarchy={"date": ["month", "year"]}),
     column("pain", type="ordinal", role="sensitive", hierarchy={"order": ["no", "some", "much"]}),
@@ -53,10 +57,10 @@ EXPECTED = """\
 # Check every role: identifier is dropped, quasi generalized, sensitive protected, insensitive published as it is.
 version: 1
 columns:
-  name:   {role: identifier}  # The name speaks of a person's name.
-  age:    {role: quasi, type: numeric, hierarchy: {intervals: {width: 5, levels: 3}}}  # The name speaks of age.
-  zip:    {role: quasi, type: categorical, hierarchy: {mask: 5}}  # The name speaks of a postal code.
-  # The name speaks of a place. Read as missing: "?" in 1,200 rows. Missing in disguise? -9 in 3 rows.
+  name:   {role: identifier}  # Column name suggests a person's name.
+  age:    {role: quasi, type: numeric, hierarchy: {intervals: {width: 5, levels: 3}}}  # Column name suggests age.
+  zip:    {role: quasi, type: categorical, hierarchy: {mask: 5}}  # Column name suggests a postal code.
+  # Column name suggests a place. Read as missing: "?" in 1,200 rows. Missing in disguise? -9 in 3 rows.
   town:   {role: quasi, type: categorical, recode: set, missing: ["?"]}
   street: {role: quasi, type: categorical}  # It says so.
   seen:   {role: quasi, type: date, hierarchy: {date: [month, year]}, date_format: "%d.%m.%Y"}  # It says so.

@@ -55,7 +55,7 @@ FILE_FAULTS = [
     ('a;A;*\n"x\ny";A;*\na;B;*\n', "in the hierarchy file 'h.csv', line 4 puts a value under a second parent"),
     ("A;X;*\nb;A;*\n", "in the hierarchy file 'h.csv', line 2 puts a value or group under a second parent"),
     ('a;"A;*\nb;A;*\n', "the hierarchy file 'h.csv' is not CSV from line 1: unexpected end of data"),
-    (b"a;A;*\nb\0;A;*\n", "line 2 of the hierarchy file 'h.csv' holds a NUL byte"),
+    (b"a;A;*\nb\0;A;*\n", "line 2 of the hierarchy file 'h.csv' contains a NUL byte"),
     ("a;A;*\nstraße;A;*\n".encode("latin-1"), "line 2 of the hierarchy file 'h.csv' is not UTF-8"),
     (";".join(f"g{i}" for i in range(200)), f"a hierarchy has at most {MAX_DEPTH} levels"),
 ]
@@ -72,7 +72,7 @@ def test_a_faulty_file_is_named_with_its_line_but_no_value(tmp_path: Path, text:
 def test_a_file_that_is_none_is_a_fault(tmp_path: Path) -> None:
     (tmp_path / "folder").mkdir()
     for name, rule in [
-        ("absent.csv", "is not there"),
+        ("absent.csv", "does not exist"),
         ("folder", "not a plain file"),
         ("/dev/zero", "not a plain file"),
     ]:

@@ -30,13 +30,15 @@ def asked(privacy: str, sensitive: str = SENSITIVE) -> str:
 
 
 COLUMN_FAULTS = [
+    ("{role: quasi-identifier}", "x.role", "must be one of", "Did you mean 'quasi'?"),
+    ("{role: QI}", "x.role", "must be one of", "Did you mean 'quasi'?"),
     ("{role: sensitve}", "x.role", "one of identifier, quasi, sensitive or insensitive", "Did you mean 'sensitive'?"),
     ("{role: secret stuff}", "x.role", "not 'secret stuff'", "Choose from identifier, quasi, sensitive"),
     ("{role: true}", "x.role", "not true", "Choose from identifier"),
     ("{type: numeric}", "x.role", "role is missing", "identifier: dropped; quasi: generalized"),
-    ("{role: quasi, hierachy: z.csv}", "x.hierachy", "'hierachy' is not a key", "Did you mean 'hierarchy'?"),
-    ("{role: quasi, k: 5}", "x.k", "'k' is not a key", "It belongs to privacy"),
-    ("{role: quasi, foo: 5}", "x.foo", "'foo' is not a key", "Choose from role, type, hierarchy"),
+    ("{role: quasi, hierachy: z.csv}", "x.hierachy", "Unknown key 'hierachy'", "Did you mean 'hierarchy'?"),
+    ("{role: quasi, k: 5}", "x.k", "Unknown key 'k'", "It belongs to privacy"),
+    ("{role: quasi, foo: 5}", "x.foo", "Unknown key 'foo'", "Choose from role, type, hierarchy"),
     ("{role: quasi, <<: 5}", "x.'<<'", "merge keys", "Write the keys out"),
     ("{role: quasi, type: number}", "x.type", "one of numeric, categorical", "Did you mean 'numeric'?"),
     ("{role: quasi, weight: 0}", "x.weight", "above 0, not 0", "how much a quasi-identifier counts"),
@@ -51,18 +53,23 @@ COLUMN_FAULTS = [
     ("{role: quasi, missing: [a, , b]}", "", "not YAML", "Check brackets"),
     ("{role: quasi, weight: }", "x.weight", "the key has no value", "or remove the key"),
     ("{role: quasi, hierarchy: ~}", "x.hierarchy", "the key has no value", "or remove the key"),
-    ("{role: quasi, role: quasi}", "x.role", "the key stands twice", "Keep one of the two"),
+    ("{role: quasi, role: quasi}", "x.role", "the key appears twice", "Keep one of the two"),
     ("{role: quasi, [a]: 1}", "x", "a key is a list or a mapping", "Write a plain text"),
-    ("quasi", "x", "described by a mapping", "Write x: {role: quasi}"),
+    ("quasi", "x", "must be a mapping", "Write x: {role: quasi}"),
     ("", "x", "the key has no value", "Write a value"),
     # Keys that do not belong to the role.
-    ("{role: quasi, t: 0.1}", "x.t", "t is read for sensitive columns, this one is quasi", "the role sensitive"),
+    ("{role: quasi, t: 0.1}", "x.t", "t is for sensitive columns, and this column is quasi", "the role sensitive"),
     ("{role: quasi, distance: equal}", "x.distance", "for sensitive columns", "Remove distance"),
     ("{role: quasi, l: 2}", "x.l", "for sensitive columns", "Remove l"),
     ("{role: quasi, levels: {2: [a]}}", "x.levels", "for sensitive columns", "Remove levels"),
-    ("{role: identifier, alpha: 0.5}", "x.alpha", "for sensitive columns, this one is identifier", "Remove alpha"),
-    ("{role: insensitive, beta: 1}", "x.beta", "this one is insensitive", "Remove beta"),
-    ("{role: insensitive, delta: 1}", "x.delta", "this one is insensitive", "Remove delta"),
+    (
+        "{role: identifier, alpha: 0.5}",
+        "x.alpha",
+        "for sensitive columns, and this column is identifier",
+        "Remove alpha",
+    ),
+    ("{role: insensitive, beta: 1}", "x.beta", "this column is insensitive", "Remove beta"),
+    ("{role: insensitive, delta: 1}", "x.delta", "this column is insensitive", "Remove delta"),
     ("{role: sensitive, weight: 2}", "x.weight", "for quasi columns", "the role quasi"),
     ("{role: sensitive, recode: set}", "x.recode", "for quasi columns", "the role quasi"),
     (
@@ -76,16 +83,16 @@ COLUMN_FAULTS = [
     ("{role: sensitive, alpha: 0}", "x.alpha", "above 0 and at most 1, not 0", "greatest share"),
     ("{role: sensitive, beta: .inf}", "x.beta", "a number above 0", "beta-likeness"),
     ("{role: sensitive, distance: order}", "x.distance", "one of ordered, hierarchical", "Did you mean 'ordered'?"),
-    ("{role: sensitive, l: 0}", "x.l", "l is at least 1, it is 0", "Write l: 2 or more"),
+    ("{role: sensitive, l: 0}", "x.l", "l must be at least 1, not 0", "Write l: 2 or more"),
     ("{role: sensitive, l: 2.5}", "x.l", "a whole number, or one whole number per", "l: {0: 1, 1: 2, 2: 3}"),
-    ("{role: sensitive, l: {}}", "x.l", "each security level has an l", "Write whole numbers"),
-    ("{role: sensitive, l: {0: 3, 1: 2}}", "x.l", "no smaller l than a lower one", "Let l rise"),
+    ("{role: sensitive, l: {}}", "x.l", "each security level needs an l", "Write whole numbers"),
+    ("{role: sensitive, l: {0: 3, 1: 2}}", "x.l", "must not have a smaller l", "Let l rise"),
     ("{role: sensitive, l: {one: 2}}", "x.l", "a security level is a whole number", "0, 1, 2"),
     ("{role: sensitive, levels: {-1: [a]}}", "x.levels", "not negative, one is -1", "Start the levels at 0"),
-    ("{role: sensitive, levels: {2: [a], 3: [b, a]}}", "x.levels.3", "one has two", "Keep it in one level"),
-    ("{role: sensitive, levels: {2: [a, a]}}", "x.levels.2", "one has two", "Keep it in one level"),
+    ("{role: sensitive, levels: {2: [a], 3: [b, a]}}", "x.levels.3", "has two security levels", "Keep it in one level"),
+    ("{role: sensitive, levels: {2: [a, a]}}", "x.levels.2", "has two security levels", "Keep it in one level"),
     ("{role: sensitive, levels: {2: {a: b}}}", "x.levels", "a list of texts", "Write [one, two]"),
-    ("{role: sensitive, levels: [a]}", "x.levels", "maps each security level to its values", "levels: {2: [one"),
+    ("{role: sensitive, levels: [a]}", "x.levels", "must map each security level to its values", "levels: {2: [one"),
     ("{role: sensitive, levels: {1.0: [a]}}", "x.levels", "a security level is a whole number", "0, 1, 2"),
     ("{role: sensitive, levels: {2: [a]}, l: {0: 1, 1: 2}}", "x.l", "level 2 of this column has no l", "Add 2: ..."),
     ("{role: sensitive, l: {0: 1, 2: 3}}", "x.l", "values without a level have level 1", "Add 1: ... to its l"),
@@ -105,7 +112,7 @@ COLUMN_FAULTS = [
         "type: numeric",
     ),
     ("{role: quasi, type: numeric, hierarchy: {date: [year]}}", "x.hierarchy", "for type date", "Write type: date"),
-    ("{role: quasi, recode: set, hierarchy: {mask: 2}}", "x.recode", "reads no hierarchy", "Remove recode: set"),
+    ("{role: quasi, recode: set, hierarchy: {mask: 2}}", "x.recode", "uses no hierarchy", "Remove recode: set"),
     ("{role: sensitive, distance: hierarchical}", "x.distance", "needs a hierarchy", "Give the column a hierarchy"),
     (
         "{role: sensitive, hierarchy: {order: [a, b]}, distance: hierarchical}",
@@ -115,14 +122,29 @@ COLUMN_FAULTS = [
     ),
     ("{role: sensitive, type: categorical, distance: ordered}", "x.distance", "needs an order", "{order: [...]}"),
     # Hierarchies.
-    ("{role: quasi, hierarchy: 5.5.5}", "x.hierarchy", "the hierarchy file '5.5.5' is not there", "beside the policy"),
-    ("{role: quasi, hierarchy: /}", "x.hierarchy", "not a plain file", "Name a CSV file"),
-    ('{role: quasi, hierarchy: "a\\0b"}', "x.hierarchy", "is not there", "Check the name"),
+    (
+        "{role: quasi, hierarchy: 5.5.5}",
+        "x.hierarchy",
+        "the hierarchy file '5.5.5' does not exist",
+        "beside the policy",
+    ),
+    ("{role: quasi, hierarchy: /}", "x.hierarchy", "not a plain file", "Give a CSV file"),
+    ('{role: quasi, hierarchy: "a\\0b"}', "x.hierarchy", "does not exist", "Check the name"),
     ("{role: quasi, hierarchy: {mask: 0}}", "x.hierarchy.mask", "at least 1 and at most 64, not 0", "can be hidden"),
     ("{role: quasi, hierarchy: {mask: 2, side: up}}", "x.hierarchy.side", "one of right or left", "Choose from right"),
-    ("{role: quasi, hierarchy: {mask: 2, char: ab}}", "x.hierarchy.char", "char is one character", "one character"),
-    ("{role: quasi, hierarchy: {mask: 2, sides: left}}", "x.hierarchy", "not one that this hierarchy rule", "'side'?"),
-    ("{role: quasi, hierarchy: {mask: 2, Paris: a}}", "x.hierarchy", "not one that", "is written tree: {...}"),
+    (
+        "{role: quasi, hierarchy: {mask: 2, char: ab}}",
+        "x.hierarchy.char",
+        "char must be one character",
+        "one character",
+    ),
+    (
+        "{role: quasi, hierarchy: {mask: 2, sides: left}}",
+        "x.hierarchy",
+        "unknown key in this hierarchy rule",
+        "'side'?",
+    ),
+    ("{role: quasi, hierarchy: {mask: 2, Paris: a}}", "x.hierarchy", "unknown key", "write the tree as tree: {...}"),
     ("{role: quasi, hierarchy: {intervals: 5}}", "x.hierarchy.intervals", "give a width", "Change intervals"),
     (
         "{role: quasi, hierarchy: {intervals: {width: -1}}}",
@@ -138,14 +160,14 @@ COLUMN_FAULTS = [
     ("{role: quasi, hierarchy: {date: [year, month]}}", "x.hierarchy.date", "finest first", "month, quarter, year"),
     ("{role: quasi, hierarchy: {date: [day]}}", "x.hierarchy.date", "one of month, quarter, year or decade", "Choose"),
     ("{role: quasi, hierarchy: {order: []}}", "x.hierarchy.order", "at least one entry", "Write order: [...]"),
-    ("{role: quasi, hierarchy: {order: [a, b, a]}}", "x.hierarchy.order", "stands once in the order", "Remove"),
+    ("{role: quasi, hierarchy: {order: [a, b, a]}}", "x.hierarchy.order", "appears twice in the order", "Remove"),
     ("{role: quasi, hierarchy: {tree: {}}}", "x.hierarchy", "at least one value", "List the column's values"),
     ("{role: quasi, hierarchy: {A: [x, y], B: [y]}}", "x.hierarchy", "one value has two parents", "one place"),
-    ("{role: quasi, hierarchy: {A: [x, A]}}", "x.hierarchy", "a group has the name of a value", "a name of its own"),
-    ("{role: quasi, hierarchy: {A: {x: , x: }}}", "x.hierarchy", "a group or value stands twice", "Keep one"),
+    ("{role: quasi, hierarchy: {A: [x, A]}}", "x.hierarchy", "a group has the name of a value", "its own name"),
+    ("{role: quasi, hierarchy: {A: {x: , x: }}}", "x.hierarchy", "a group or value appears twice", "Keep one"),
     ("{role: quasi, hierarchy: [[a, b], c]}", "x.hierarchy", "its group has no name", "Name it"),
     ("{role: quasi, hierarchy: {csv: h.csv, delimiter: ';;'}}", "x.hierarchy.delimiter", "one character", "Write one"),
-    ("{role: quasi, hierarchy: {csv: ''}}", "x.hierarchy.csv", "csv is a text", "Write a text"),
+    ("{role: quasi, hierarchy: {csv: ''}}", "x.hierarchy.csv", "csv must be a text", "Write a text"),
     (
         "{role: sensitive, hierarchy: {A: [x, y]}, levels: {2: [x, z, A]}}",
         "x.levels.2",
@@ -169,26 +191,27 @@ PRIVACY_FAULTS = [
     ("{k: true}", "privacy.k", "a whole number of at least 2", "least number of rows"),
     ("{k: '5'}", "privacy.k", "a whole number", "Write k without quotes"),
     ("{k: 99999999999999999999999}", None, "", ""),
-    ("{T: 0.1}", "privacy.T", "'T' is not a key", "Did you mean 't'?"),
-    ("{k: 5, role: quasi}", "privacy.role", "'role' is not a key", "It belongs to a column"),
-    ("{k: 5, suppression: 0.1}", "privacy.suppression", "is not a key", "Did you mean 'suppression_limit'?"),
+    ("{t-closeness: 0.1}", "privacy.t-closeness", "Unknown key 't-closeness'", "Did you mean 't'?"),
+    ("{T: 0.1}", "privacy.T", "Unknown key 'T'", "Did you mean 't'?"),
+    ("{k: 5, role: quasi}", "privacy.role", "Unknown key 'role'", "It belongs to a column"),
+    ("{k: 5, suppression: 0.1}", "privacy.suppression", "Unknown key", "Did you mean 'suppression_limit'?"),
     ("{k: 5, suppression_limit: 2}", "privacy.suppression_limit", "at most 1, not 2", "may be left out"),
     ("{k: 5, t: }", "privacy.t", "the key has no value", "remove the key"),
     ("{l: 2, diversity: simpson}", "privacy.diversity", "one of frequency, distinct", "Choose from frequency"),
     ("{l: 2, c: 3}", "privacy.c", "for recursive diversity only", "Add diversity: recursive"),
-    ("{k: 2, diversity: entropy}", "privacy.diversity", "no l is asked for", "Add l"),
-    ("{k: 2, beta_kind: basic}", "privacy.beta_kind", "no beta is asked for", "Add beta"),
+    ("{k: 2, diversity: entropy}", "privacy.diversity", "no l is given", "Add l"),
+    ("{k: 2, beta_kind: basic}", "privacy.beta_kind", "no beta is given", "Add beta"),
     ("{l: {0: 1, 1: 2}, diversity: distinct}", "privacy.diversity", "defined for frequency", "Remove diversity"),
-    ("{suppression_limit: 0.1}", "privacy", "asks for no guarantee", "privacy: {k: 5}"),
+    ("{suppression_limit: 0.1}", "privacy", "requires no guarantee", "privacy: {k: 5}"),
     ("{joint: [{columns: [d, q], t: 0.1}]}", "privacy.joint[0].columns", "which q is not", "Name sensitive columns"),
     ("{joint: [{columns: [d], t: 0.1}]}", "privacy.joint[0].columns", "at least two entries", "two or more sensitive"),
-    ("{joint: [{columns: [d, d], t: 0.1}]}", "privacy.joint[0].columns", "stands twice", "Name each column once"),
+    ("{joint: [{columns: [d, d], t: 0.1}]}", "privacy.joint[0].columns", "appears twice", "Name each column once"),
     ("{joint: [{columns: [d, e], t: 2}]}", "privacy.joint[0].t", "at most 1, not 2", "greatest joint distance"),
     ("{joint: [{columns: [d, e]}]}", "privacy.joint[0].t", "t is missing", "greatest joint distance"),
-    ("{joint: [{colums: [d, e], t: 1}]}", "privacy.joint[0].colums", "is not a key", "'columns'?"),
-    ("{joint: {columns: [d, e], t: 1}}", "privacy.joint", "joint is a list", "[{columns: [a, b], t: 0.3}]"),
-    ("{joint: [d]}", "privacy.joint[0]", "each entry of joint is a mapping", "Write joint: [{key: value}]"),
-    ("[k]", "privacy", "privacy is a mapping", "Write privacy: {key: value}"),
+    ("{joint: [{colums: [d, e], t: 1}]}", "privacy.joint[0].colums", "Unknown key", "'columns'?"),
+    ("{joint: {columns: [d, e], t: 1}}", "privacy.joint", "joint must be a list", "[{columns: [a, b], t: 0.3}]"),
+    ("{joint: [d]}", "privacy.joint[0]", "each entry of joint must be a mapping", "Write joint: [{key: value}]"),
+    ("[k]", "privacy", "privacy must be a mapping", "Write privacy: {key: value}"),
     ("", "privacy", "the key has no value", "Write a value"),
 ]
 
@@ -231,14 +254,14 @@ SECTION_FAULTS = [
     ("version: 2\n", "version", "reads policies of version 1", "newer polyveil"),
     ("version: '1'\n", "version", "reads policies of version 1", "Write version: 1"),
     ("version: true\n", "version", "reads policies of version 1", "Write version: 1"),
-    ("methods: {name: sift}\n", "methods", "'methods' is not a key", "Did you mean 'method'?"),
-    ("folder: /tmp\n", "folder", "'folder' is not a key", "Choose from version, columns, privacy"),
-    ("method: sift\n", "method", "method is a mapping", "Write method: {name: mondrian}"),
-    ("method: {name: 5}\n", "method.name", "name is a text", "Write a text"),
-    ("method: {name: ''}\n", "method.name", "name is a text", "Write a text"),
+    ("methods: {name: sift}\n", "methods", "Unknown key 'methods'", "Did you mean 'method'?"),
+    ("folder: /tmp\n", "folder", "Unknown key 'folder'", "Choose from version, columns, privacy"),
+    ("method: sift\n", "method", "method must be a mapping", "Write method: {name: mondrian}"),
+    ("method: {name: 5}\n", "method.name", "name must be a text", "Write a text"),
+    ("method: {name: ''}\n", "method.name", "name must be a text", "Write a text"),
     ("release: {form: slices}\n", "release.form", "one of generalized, anatomized or sliced", "'sliced'?"),
     ("release: {numbers: [a]}\n", "release.numbers", "one of interval, midpoint or mean", "Choose from interval"),
-    ("release: {k: 5}\n", "release.k", "'k' is not a key", "It belongs to privacy"),
+    ("release: {k: 5}\n", "release.k", "Unknown key 'k'", "It belongs to privacy"),
     ("missing: {a: b}\n", "missing", "a list of texts", "Write [one, two]"),
 ]
 
@@ -257,7 +280,7 @@ def test_a_policy_needs_columns_and_something_to_protect() -> None:
     for text in ("privacy: {k: 5}\n", "privacy: {k: 5}\ncolumns: {}\n", "privacy: {k: 5}\ncolumns: [age]\n"):
         (fault,) = faults_of(text)
         assert fault.place.endswith(", columns")
-        assert fault.rule == "a policy names the columns of the table"
+        assert fault.rule == "the policy lists no columns"
     (fault,) = faults_of("columns: {n: {role: identifier}, w: {role: insensitive}}\nprivacy: {k: 5}\n")
     assert fault.place == "line 1, columns"
     assert "nothing to protect" in fault.rule
@@ -301,9 +324,9 @@ def test_the_message_counts_the_faults_and_lists_each(tmp_path: Path) -> None:
         Policy.from_yaml(file)
     assert str(caught.value) == (
         f"{file} has 2 faults:\n"
-        "  - line 2, columns.q.role: role is one of identifier, quasi, sensitive or insensitive, not 'quas'. "
+        "  - line 2, columns.q.role: role must be one of identifier, quasi, sensitive or insensitive, not 'quas'. "
         "Did you mean 'quasi'?\n"
-        "  - line 3, privacy.k: k is a whole number of at least 2, not 1. "
+        "  - line 3, privacy.k: k must be a whole number of at least 2, not 1. "
         "Change k: least number of rows that look alike"
     )
     assert caught.value.exit_code == 2
@@ -385,7 +408,7 @@ def test_method_options_are_plain_data() -> None:
     loop: list[Any] = []
     loop.append(loop)
     for option in (object(), {1: 2}, loop, "\ud800"):
-        with pytest.raises(PolicyError, match=r"method.depth: an option of a method is plain data"):
+        with pytest.raises(PolicyError, match=r"method.depth: an option of a method must be plain data"):
             from_dict({**data, "method": {"depth": option}})
 
 

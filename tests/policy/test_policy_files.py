@@ -121,8 +121,8 @@ def test_a_byte_order_mark_and_windows_lines_are_read(tmp_path: Path) -> None:
 UNREADABLE = [
     ("", "the policy", "it is empty", "polyveil inspect"),
     ("# nothing\n", "the policy", "it is empty", "polyveil inspect"),
-    ("just text", "line 1, the policy", "a policy is a mapping", "Start with columns:"),
-    ("- a\n- b\n", "line 1, the policy", "a policy is a mapping", "Start with columns:"),
+    ("just text", "line 1, the policy", "a policy must be a mapping", "Start with columns:"),
+    ("- a\n- b\n", "line 1, the policy", "a policy must be a mapping", "Start with columns:"),
     ("a: 1\nb: [1, 2\n", "line 3", "not YAML", "Check brackets"),
     ("a: 1\nb: c: d\n", "line 2", "mapping values are not allowed", "colon in quotes"),
     ("a:\n\t- b\n", "line 2", "not YAML", "Indent with spaces"),
@@ -130,7 +130,7 @@ UNREADABLE = [
     ("a: 1\nb: \x01\n", "line 2", "control character", "Remove it"),
     ('a: "\\U00110000"\n', "line 1", "a character that does not exist", "Correct"),
     ("a: 1\n---\nb: 2\n", "line 2", "one YAML document", "Remove the second ---"),
-    ("a: !python/object:os.system x\n", "line 1", "no YAML tags", "Remove the tag"),
+    ("a: !python/object:os.system x\n", "line 1", "YAML tags", "Remove the tag"),
     ("a: 1\nb: *nowhere\n", "line 2", "has no anchor", "Write the part out"),
     ("a: &a [1, *a]\n", "line 1", "an alias repeats itself", "Write the part out"),
     ("a: " + "[" * 200 + "]" * 200, "line 1", f"at most {MAX_DEPTH} levels", "flatter"),
@@ -143,7 +143,7 @@ UNREADABLE = [
 def test_what_is_no_policy_is_said_plainly(text: str, place: str, rule: str, remedy: str) -> None:
     if place == "line 3, columns.q":
         place = "line 2, columns.q"
-        rule, remedy = "described by a mapping", "Write q: {role: quasi}"
+        rule, remedy = "must be a mapping", "Write q: {role: quasi}"
     found = fault_of(text)
     assert found[0] == place
     assert rule in found[1]
@@ -170,10 +170,10 @@ def test_files_that_cannot_be_read_are_policy_errors(tmp_path: Path) -> None:
     latin = tmp_path / "latin.yaml"
     latin.write_bytes(b"columns:\n  stra\xdfe: {role: quasi}\n")
     for path, message in [
-        (tmp_path / "absent.yaml", "it is not there"),
-        (tmp_path, "not a plain file"),
+        (tmp_path / "absent.yaml", "it does not exist"),
+        (tmp_path, "not a file"),
         (latin, "line 2: it is not UTF-8"),
-        (Path("/dev/zero"), "not a plain file"),
+        (Path("/dev/zero"), "not a file"),
         (Path("a" * 5000), "cannot be read"),
     ]:
         with pytest.raises(PolicyError, match=message):

@@ -8,7 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from polyveil.table import csv_file
+from polyveil.table.csv import file as csv_file
 from polyveil.table.source import Table, read
 
 

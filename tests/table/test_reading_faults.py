@@ -148,11 +148,11 @@ def test_an_unknown_encoding(tmp_path):
 @pytest.mark.parametrize("size", [1, 100_000])
 def test_a_nul_byte(refusal, size):
     message = refusal(b"a,b\n" + f"1,{SECRET}\n".encode() * size + b"2,\x00x\n")
-    assert f"line {size + 2} holds a NUL byte" in message
+    assert f"line {size + 2} contains a NUL byte" in message
 
 
 def test_a_nul_byte_in_the_header(refusal):
-    assert "line 1 holds a NUL byte" in refusal(b"a,b\x00\n1," + SECRET.encode() + b"\n")
+    assert "line 1 contains a NUL byte" in refusal(b"a,b\x00\n1," + SECRET.encode() + b"\n")
 
 
 def test_an_unclosed_quote(refusal):
@@ -180,7 +180,7 @@ def test_broken_gzip(refusal):
     spoilt = bytearray(whole)
     spoilt[len(whole) // 2] ^= 0xFF
     assert "broken gzip" in refusal(bytes(spoilt), "people.csv.gz")
-    assert "holds no gzip" in refusal(f"a,b\n1,{SECRET}\n", "people.csv.gz")
+    assert "contains no gzip" in refusal(f"a,b\n1,{SECRET}\n", "people.csv.gz")
     assert "empty inside" in refusal(gzip.compress(b""), "people.csv.gz")
 
 

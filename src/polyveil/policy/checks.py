@@ -54,7 +54,7 @@ def _check_role(name: str, column: Column) -> Iterator[PolicyFinding]:
         if key in column.model_fields_set and getattr(column, key) is not None and column.role not in roles:
             yield PolicyFinding(
                 ("columns", name, key),
-                f"{key} is read for {listed(roles)} columns, this one is {column.role}",
+                f"{key} is for {listed(roles)} columns, and this column is {column.role}",
                 f"Remove {key}, or give the column the role {listed(roles, 'or')}",
             )
 
@@ -76,9 +76,7 @@ def _check_type(name: str, column: Column) -> Iterator[PolicyFinding]:
         yield PolicyFinding(path, f"date parts are for type date, the type is {kind}", "Write type: date")
     if column.date_format is not None and kind != "date":
         at = ("columns", name, "date_format")
-        yield PolicyFinding(
-            at, "date_format is read for columns of type date", "Write type: date, or remove date_format"
-        )
+        yield PolicyFinding(at, "date_format is for columns of type date", "Write type: date, or remove date_format")
 
 
 def _check_distance(name: str, column: Column) -> Iterator[PolicyFinding]:
@@ -97,7 +95,7 @@ def _check_recode(name: str, sketch: ColumnDraft) -> Iterator[PolicyFinding]:
     if column.recode == "set" and (column.hierarchy is not None or column.type == "ordinal"):
         yield PolicyFinding(
             ("columns", name, "recode"),
-            "recode: set releases sets of values and reads no hierarchy and no order",
+            "recode: set releases sets of values and uses no hierarchy and no order",
             "Remove recode: set, or the hierarchy",
         )
 
@@ -127,8 +125,8 @@ def check_privacy(
                 rule = f"{key} protects sensitive columns, and there is none"
                 yield PolicyFinding(("privacy", key), rule, f"Give a column the role sensitive, or remove {key}")
     if complete and not _anything_asked(privacy, lost, sensitive):
-        rule = "the policy asks for no guarantee"
-        yield PolicyFinding(("privacy",), rule, "Ask for one, for example privacy: {k: 5}")
+        rule = "the policy requires no guarantee"
+        yield PolicyFinding(("privacy",), rule, "Add one, for example privacy: {k: 5}")
     yield from _check_settings(privacy, lost, sensitive)
     if complete:
         yield from _check_joint(privacy, sketches)
@@ -144,7 +142,7 @@ def _check_joint(privacy: Privacy, sketches: Mapping[str, ColumnDraft]) -> Itera
             rule = f"joint closeness is for sensitive columns of the policy, which {listed(unfit)} is not"
             yield PolicyFinding(path, rule, "Name sensitive columns, or give the column the role sensitive")
         if frozenset(joint.columns) in seen:
-            yield PolicyFinding(path, "these columns are asked for twice", "Keep the smaller t")
+            yield PolicyFinding(path, "these columns are listed twice", "Keep the smaller t")
         seen.add(frozenset(joint.columns))
 
 
@@ -167,16 +165,14 @@ def _check_settings(
     defaults = Privacy()
     if privacy.c != defaults.c and privacy.diversity != "recursive" and "diversity" not in lost:
         yield PolicyFinding(
-            ("privacy", "c"), "c is read for recursive diversity only", "Add diversity: recursive, or remove c"
+            ("privacy", "c"), "c is for recursive diversity only", "Add diversity: recursive, or remove c"
         )
     if privacy.diversity != defaults.diversity and not asked("l"):
         yield PolicyFinding(
-            ("privacy", "diversity"), "diversity says what l means, and no l is asked for", "Add l: 2 or more"
+            ("privacy", "diversity"), "diversity says what l means, and no l is given", "Add l: 2 or more"
         )
     if privacy.beta_kind != defaults.beta_kind and not asked("beta"):
-        yield PolicyFinding(
-            ("privacy", "beta_kind"), "beta_kind is read with beta, and no beta is asked for", "Add beta"
-        )
+        yield PolicyFinding(("privacy", "beta_kind"), "beta_kind changes beta, and no beta is given", "Add beta")
 
 
 def _check_l(privacy: Privacy, sensitive: Mapping[str, ColumnDraft]) -> Iterator[PolicyFinding]:

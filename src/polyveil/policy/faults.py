@@ -17,10 +17,17 @@ from polyveil.policy.schema import Column, Joint, Privacy, ReleaseChoice
 from polyveil.policy.source import Node, line_at
 
 _SECTIONS: dict[str, type[BaseModel]] = {"a column": Column, "privacy": Privacy, "release": ReleaseChoice}
-# Below `hierarchy` stand category values, which no message repeats; these keys are safe to name.
+# Below `hierarchy` are category values, which no message repeats; these keys are safe to name.
 _RULE_WORDS = frozenset([*RULE_KEYS, "side", "char", "root", "delimiter", *EqualIntervals.model_fields])
 _UNION_TAGS = frozenset({"equal", "given"})
 _LONGEST_ECHO = 40
+_SYNONYMS = {
+    **dict.fromkeys(["quasiidentifier", "quasiidentifying", "qi", "qid"], "quasi"),
+    **dict.fromkeys(["id", "directidentifier", "identifying"], "identifier"),
+    **dict.fromkeys(["confidential", "private", "secret"], "sensitive"),
+    **dict.fromkeys(["nonsensitive", "public", "harmless"], "insensitive"),
+}
+"""Other names of the roles, without their hyphens."""
 
 
 class Faults:
@@ -59,7 +66,7 @@ class Faults:
 
 
 def place_name(path: Path) -> str:
-    """`columns.age.role`; a name that is not a plain word stands in quotes; category values are left out."""
+    """`columns.age.role`; a name that is not a plain word is in quotes; category values are left out."""
     text = ""
     for step in _without_values(path):
         if isinstance(step, int):
@@ -110,47 +117,49 @@ def _in_words(error: dict[str, Any], key: str, model: type[BaseModel]) -> tuple[
     if kind == "extra_forbidden":
         return unknown_key(key, model)
     if kind == "invalid_key":
-        return "a key is text", "Name every key as text"
+        return "a key must be text", "Write every key as text"
     if kind == "missing":
         return f"{key} is missing", f"Add {key}: {_about(model, key)}"
     if kind == "literal_error":
         choices = re.findall(r"'([^']*)'", error.get("ctx", {}).get("expected", ""))
-        return f"{key} is one of {listed(choices, 'or')}{_echo(error['input'])}", suggestion(error["input"], choices)
+        return f"{key} must be one of {listed(choices, 'or')}{_echo(error['input'])}", suggestion(
+            error["input"], choices
+        )
     if kind in ("greater_than", "greater_than_equal", "less_than", "less_than_equal"):
-        return f"{key} is {_range(model, key)}{_echo(error['input'])}", f"Change {key}: {_about(model, key)}"
+        return f"{key} must be {_range(model, key)}{_echo(error['input'])}", f"Change {key}: {_about(model, key)}"
     if kind in ("int_type", "float_type", "finite_number", "int_from_float", "int_parsing_size"):
         wanted = _range(model, key)
         quoted = isinstance(error["input"], str) and re.fullmatch(r"[-+.0-9eE]+", error["input"])
         return (
-            f"{key} is {wanted}",
+            f"{key} must be {wanted}",
             f"Write {key} without quotes" if quoted else f"Write {wanted}: {_about(model, key)}",
         )
     if kind.startswith("string_") or (kind in ("too_short", "too_long") and isinstance(error["input"], str)):
         single = "one character" if kind.endswith("too_long") else "a text"
-        return f"{key} is {single}", f"Write {single} after {key}:"
+        return f"{key} must be {single}", f"Write {single} after {key}:"
     if kind == "model_type":
-        return f"each entry of {key} is a mapping", f"Write {key}: [{{key: value}}]"
+        return f"each entry of {key} must be a mapping", f"Write {key}: [{{key: value}}]"
     if kind in ("list_type", "tuple_type", "too_short"):
         least = error.get("ctx", {}).get("min_length", 1)
         entries = "two entries" if least == 2 else "one entry"
-        return f"{key} is a list with at least {entries}", f"Write {key}: [...], {_about(model, key)}"
+        return f"{key} must be a list with at least {entries}", f"Write {key}: [...], {_about(model, key)}"
     message = str(error["msg"])
     return f"{key} cannot be used: {message[:1].lower()}{message[1:]}", f"Change {key}: {_about(model, key)}"
 
 
 def unknown_key(key: str, model: type[BaseModel]) -> tuple[str, str]:
-    """A key nobody reads: what was probably meant, or which keys there are."""
+    """An unknown key: what was probably meant, or which keys there are."""
     known = _known(model)
     near = suggestion(key, known)
     if issubclass(model, Rule):
         # The key may be the name of a group of values, so it is not repeated.
-        remedy = f"{near}; a tree with a group of that name is written tree: {{...}}"
-        return "a key is not one that this hierarchy rule reads", near if near.startswith("Did") else remedy
-    rule = f"{short(key)!r} is not a key that is read here"
+        remedy = f"{near}. If it is the name of a group, write the tree as tree: {{...}}"
+        return "unknown key in this hierarchy rule", near if near.startswith("Did") else remedy
+    rule = f"Unknown key {short(key)!r}"
     elsewhere = [name for name, section in _SECTIONS.items() if section is not model and key in section.model_fields]
     if near.startswith("Did you mean") or not elsewhere:
         return rule, near
-    return rule, f"It belongs to {listed(elsewhere, 'or')}; here stand {listed(known, most=20)}"
+    return rule, f"It belongs to {listed(elsewhere, 'or')}. Keys here: {listed(known, most=20)}"
 
 
 def _known(model: type[BaseModel]) -> list[str]:
@@ -159,6 +168,10 @@ def _known(model: type[BaseModel]) -> list[str]:
 
 def _nearest(given: str, choices: Sequence[str]) -> str | None:
     lower = {choice.lower(): choice for choice in choices}
+    words = re.findall(r"[a-z]+", given.lower())
+    meant = _SYNONYMS.get("".join(words), words[0] if words else "")  # t-closeness means t
+    if meant in lower:
+        return lower[meant]
     near = get_close_matches(given.lower(), list(lower), n=1, cutoff=0.6)
     return lower[near[0]] if near else None
 
@@ -172,7 +185,7 @@ def suggestion(given: Any, choices: Sequence[str]) -> str:
 
 
 def short(text: str) -> str:
-    """A key as it may stand in a message."""
+    """A key, short enough for a message."""
     return text if len(text) <= _LONGEST_ECHO else text[:_LONGEST_ECHO] + "..."
 
 

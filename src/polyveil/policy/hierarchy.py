@@ -135,9 +135,9 @@ def from_tree(tree: Mapping[str, Any] | Sequence[Any], root: str = ROOT_LABEL, *
 
 def _twice(path: Path) -> HierarchyFault:
     return HierarchyFault(
-        "the same label stands at two places of the hierarchy, so one value has two parents "
+        "the same label appears in two places of the hierarchy, so one value has two parents "
         "or a group has the name of a value",
-        f"Give every value one place and every group a name of its own (the top is called {ROOT_LABEL!r})",
+        f"Put every value in one place and give every group its own name (the top is called {ROOT_LABEL!r})",
         path,
     )
 

@@ -35,12 +35,12 @@ def _text(path: Path, name: str) -> str:
     try:
         if not path.exists():
             raise HierarchyFault(
-                f"the hierarchy file {name!r} is not there", "Check the name; it is looked up beside the policy file"
+                f"the hierarchy file {name!r} does not exist", "Check the name. It is looked up beside the policy file"
             )
         if not path.is_file() or path.stat().st_size > MAX_BYTES:
             raise HierarchyFault(
                 f"the hierarchy file {name!r} is not a plain file of at most {MAX_BYTES // 10**6} MB",
-                "Name a CSV file with one line per value",
+                "Give a CSV file with one line per value",
             )
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -51,7 +51,7 @@ def _text(path: Path, name: str) -> str:
             raise
         reason = getattr(error, "strerror", None) or "not a file name"
         raise HierarchyFault(
-            f"the hierarchy file {name!r} cannot be read ({reason})", "Check its name and who may read it"
+            f"the hierarchy file {name!r} cannot be read ({reason})", "Check its name and permissions"
         ) from None
 
 
@@ -67,14 +67,14 @@ def _rows(text: str, name: str, delimiter: str | None) -> list[Row]:
         ) from None
     if "\0" in text:
         line = text.count("\n", 0, text.index("\0")) + 1
-        raise HierarchyFault(f"line {line} of the hierarchy file {name!r} holds a NUL byte", "Save it as plain text")
+        raise HierarchyFault(f"line {line} of the hierarchy file {name!r} contains a NUL byte", "Save it as plain text")
     if not rows:
         raise HierarchyFault(f"the hierarchy file {name!r} is empty", "Write one line per value")
     for line, cells in rows:
         if "" in cells:
             raise HierarchyFault(
                 f"line {line} of the hierarchy file {name!r} has an empty cell",
-                "Repeat a label to fill a level; missing cells need no line, they have a place of their own",
+                "Repeat a label to fill a level. Missing cells need no line",
             )
     _check_widths(rows, name)
     return rows

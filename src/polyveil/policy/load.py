@@ -66,9 +66,9 @@ def _read(path: Path) -> str:
 
     try:
         if not path.exists():
-            raise refuse("it is not there", "Check the name, or write a first one with `polyveil inspect DATA`")
+            raise refuse("it does not exist", "Check the name, or write a first one with `polyveil inspect DATA`")
         if not path.is_file():
-            raise refuse("it is not a plain file", "Give the path of a YAML file")
+            raise refuse("it is not a file", "Give the path of a YAML file")
         if path.stat().st_size > MAX_BYTES:
             raise refuse(f"a policy file has at most {MAX_BYTES // 10**6} MB", "Keep large hierarchies in CSV files")
         return path.read_text(encoding="utf-8-sig")
@@ -77,13 +77,15 @@ def _read(path: Path) -> str:
         raise refuse("it is not UTF-8", "Save the file as UTF-8", f"line {line}") from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "not a file name"
-        raise refuse(f"it cannot be read ({reason})", "Check its name and who may read it") from None
+        raise refuse(f"it cannot be read ({reason})", "Check its name and permissions") from None
 
 
 def _build(data: Any, faults: Faults, folder: Path, source: str) -> Policy:
     add_installed_keys()
     if not isinstance(data, Mapping):
-        faults.add((), "a policy is a mapping with columns: and privacy:", "Start with columns:, one line per column")
+        faults.add(
+            (), "a policy must be a mapping with columns: and privacy:", "Start with columns:, one line per column"
+        )
         raise PolicyError(faults.sorted(), source)
     _check_sections(data, faults)
     sketches, complete = _columns(data.get("columns"), faults)
@@ -122,15 +124,13 @@ def _columns(data: Any, faults: Faults) -> tuple[dict[str, ColumnDraft], bool]:
         return {}, False
     if not isinstance(data, Mapping) or not data:
         remedy = "Write columns: and below it each column with its role, as in age: {role: quasi}"
-        faults.add(("columns",), "a policy names the columns of the table", remedy)
+        faults.add(("columns",), "the policy lists no columns", remedy)
         return {}, False
     sketches = {}
     complete = not faults.lost_below(("columns",))
     for name, part in data.items():
         if not isinstance(name, str) or not is_unicode(name):
-            faults.add(
-                ("columns",), "the name of a column is text", "Write the name as it stands in the table's header"
-            )
+            faults.add(("columns",), "the name of a column must be text", "Write the name as in the table's header")
             complete = False
             continue
         sketch = _column(name, part, faults)
@@ -148,7 +148,7 @@ def _column(name: str, data: Any, faults: Faults) -> ColumnDraft | None:
         role = (
             data if isinstance(data, str) and data in ("identifier", "quasi", "sensitive", "insensitive") else "quasi"
         )
-        faults.add(path, "a column is described by a mapping", f"Write {place_name((name,))}: {{role: {role}}}")
+        faults.add(path, "a column must be a mapping", f"Write {place_name((name,))}: {{role: {role}}}")
         return None
     part = dict(data)
     lost = faults.lost_below(path)
@@ -179,7 +179,7 @@ def _section(data: Mapping[Any, Any], key: str, model: type[Model], faults: Faul
         return part, frozenset()
     if part is not None and not isinstance(part, Mapping):
         remedy = "Write method: {name: mondrian}" if key == "method" else f"Write {key}: {{key: value}}"
-        faults.add((key,), f"{key} is a mapping", remedy)
+        faults.add((key,), f"{key} must be a mapping", remedy)
         return model(), frozenset(model.model_fields)
     if model is MethodChoice:
         _check_options(part or {}, faults)
@@ -212,7 +212,7 @@ def _check_options(part: Mapping[Any, Any], faults: Faults) -> None:
     for key, value in part.items():
         if isinstance(key, str) and key != "name" and not _is_plain(value, _MAX_OPTION_DEPTH):
             remedy = "Give numbers, text, true or false, lists or mappings of these"
-            faults.add(("method", key), "an option of a method is plain data", remedy)
+            faults.add(("method", key), "an option of a method must be plain data", remedy)
 
 
 def _is_plain(value: Any, depth: int) -> bool:
@@ -250,7 +250,7 @@ def _check(
         if "levels" not in sketch.lost:
             faults.extend(check_levels(name, sketch.column, known))
     if complete and all(sketch.column.role in ("identifier", "insensitive") for sketch in sketches.values()):
-        remedy = "Give the columns that tell people apart the role quasi, and those to protect the role sensitive"
+        remedy = "Give the role quasi to columns that others may know, and the role sensitive to columns to protect"
         faults.add(("columns",), "no column is quasi or sensitive, so there is nothing to protect", remedy)
     else:
         faults.extend(check_privacy(privacy, lost, sketches, complete))

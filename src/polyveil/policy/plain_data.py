@@ -44,7 +44,7 @@ def _mapping(node: Node, faults: Faults, path: Path) -> dict[str, Any]:
             continue
         below = (*path, key.text)
         if key.text in data or key.text in faults.lost_below(path):
-            rule = "a group or value stands twice" if _in_tree(below) else "the key stands twice"
+            rule = "a group or value appears twice" if _in_tree(below) else "the key appears twice"
             faults.add_at(key.line, below, rule, "Keep one of the two")
             continue
         if _needs_value(below) and (item.is_empty or (is_null(item) and below[-1] != "missing")):

@@ -52,12 +52,12 @@ class Mask(Rule):
 
     mask: Whole = Field(ge=1, le=64, description="how many characters can be hidden, one per level")
     side: Literal["right", "left"] = Field(default="right", description="where hiding starts")
-    char: Text = Field(default="*", min_length=1, max_length=1, description="what stands for a hidden character")
+    char: Text = Field(default="*", min_length=1, max_length=1, description="replaces a hidden character")
 
     def build(self, values: Sequence[str]) -> Hierarchy:
         if any(self.char in value for value in values):
             raise HierarchyFault(
-                "a value holds the character that stands for hidden ones",
+                "a value contains the character that replaces hidden ones",
                 f"Choose another one with hierarchy: {{mask: {self.mask}, char: '#'}}",
             )
         longest = max((len(value) for value in values), default=0)
@@ -123,7 +123,7 @@ class Intervals(Rule):
         for finer, coarser in pairwise(value):
             if not set(coarser) <= set(finer) or (coarser[0], coarser[-1]) != (finer[0], finer[-1]):
                 raise BrokenRule(
-                    "the edges of a coarser level are among those of the finer one, with the same first and last",
+                    "the edges of a coarser level must be edges of the finer one, with the same first and last",
                     "List the finest level first, and leave out inner edges for the next",
                 )
         return value
@@ -155,7 +155,8 @@ def _edges(level: Any) -> list[float]:
     rising = all(low < high for low, high in pairwise(numbers))
     if len(numbers) < 2 or len(numbers) != len(items) or not rising:
         raise BrokenRule(
-            "each level is a rising list of at least two numbers", "Write [[0, 10, 20, 40], [0, 20, 40]], finest first"
+            "each level must be a rising list of at least two numbers",
+            "Write [[0, 10, 20, 40], [0, 20, 40]], finest first",
         )
     return numbers
 
@@ -185,7 +186,7 @@ class DateParts(Rule):
     @classmethod
     def _finest_first(cls, value: list[DatePart]) -> list[DatePart]:
         if value != [part for part in _DATE_PARTS if part in value]:
-            raise BrokenRule("date parts stand once each, finest first", f"Choose from {listed(_DATE_PARTS)}")
+            raise BrokenRule("date parts must be listed once each, finest first", f"Choose from {listed(_DATE_PARTS)}")
         return value
 
     def build(self, days: Sequence[dt.date]) -> Hierarchy:
@@ -217,7 +218,7 @@ class Order(Rule):
         seen: set[str] = set()
         for position, item in enumerate(value):
             if item in seen:
-                raise BrokenRule("each category stands once in the order", "Remove the repeated one", (position,))
+                raise BrokenRule("a category appears twice in the order", "Remove one of them", (position,))
             seen.add(item)
         return value
 
@@ -244,14 +245,14 @@ def _text_tree(tree: Any, depth: int) -> Any:
     if isinstance(tree, Mapping):
         named = {category(label): _text_tree(below, depth - 1) for label, below in tree.items()}
         if len(named) != len(tree):
-            raise HierarchyFault("the same label stands twice in one group", "Keep it once")
+            raise HierarchyFault("the same label appears twice in one group", "Remove one of them")
         return named or None
     if tree is None or (_is_list(tree) and not tree):
         return None
     if not _is_list(tree):
         return [category(tree)]
     if any(_is_list(item) for item in tree):
-        raise HierarchyFault("a list stands directly in a list, so its group has no name", "Name it: {group: [a, b]}")
+        raise HierarchyFault("a list is directly inside a list, so its group has no name", "Name it: {group: [a, b]}")
     items = [_text_tree(item, depth - 1) if isinstance(item, Mapping) else category(item) for item in tree]
     return [item for item in items if item is not None] or None
 
@@ -260,13 +261,13 @@ class File(Rule):
     """A CSV file with one line per value: the value, then ever larger groups (ARX's text format)."""
 
     csv: Text = Field(min_length=1)
-    delimiter: Text | None = Field(default=None, min_length=1, max_length=1, description="found where it is not given")
+    delimiter: Text | None = Field(default=None, min_length=1, max_length=1, description="detected by default")
 
     @field_validator("delimiter")
     @classmethod
     def _usable(cls, value: str | None) -> str | None:
         if value is not None and value in '"\r\n':
-            raise BrokenRule("a quote or line break cannot separate cells", "Leave delimiter out, it is found")
+            raise BrokenRule("a quote or line break cannot separate cells", "Leave delimiter out. It is detected")
         return value
 
     def build(self, folder: Path) -> Hierarchy:
@@ -294,7 +295,7 @@ def rule_class(value: Any) -> type[Rule]:
     if _is_list(value):
         return Tree
     raise BrokenRule(
-        "a hierarchy is a file name, a nested tree or a rule",
+        "a hierarchy must be a file name, a nested tree or a rule",
         f"Write hierarchy: disease.csv, or one of the rules {listed(RULE_KEYS)}, as in hierarchy: {{mask: 5}}",
     )
 

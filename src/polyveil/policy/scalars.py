@@ -49,7 +49,7 @@ def category(value: Any) -> str:
 def writable(text: str) -> str:
     """The text, where it can be written."""
     if not is_unicode(text):
-        raise BrokenRule("a text holds half a character (a lone surrogate)", "Write the character as UTF-8")
+        raise BrokenRule("a text contains half a character (a lone surrogate)", "Write the character as UTF-8")
     return text
 
 

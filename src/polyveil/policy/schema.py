@@ -30,38 +30,40 @@ def one_or_per_level(value: Any) -> Any:
         return _per_level(value)
     if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
         raise BrokenRule(
-            "l is a whole number, or one whole number per security level", "Write l: 3 or l: {0: 1, 1: 2, 2: 3}"
+            "l must be a whole number, or one whole number per security level", "Write l: 3 or l: {0: 1, 1: 2, 2: 3}"
         )
     if value is not None and value < 1:
-        raise BrokenRule(f"l is at least 1, it is {value}", "Write l: 2 or more; 1 asks for nothing")
+        raise BrokenRule(f"l must be at least 1, not {value}", "Write l: 2 or more; l: 1 has no effect")
     return value
 
 
 def _per_level(value: Mapping[Any, Any]) -> dict[int, int]:
     chosen = {security_level(level): plain_number(item) for level, item in value.items()}
     if len(chosen) != len(value):
-        raise BrokenRule("a security level stands twice", "Give each level one l")
+        raise BrokenRule("a security level is given twice", "Give each level one l")
     if not chosen or any(isinstance(n, bool) or not isinstance(n, int) or n < 1 for n in chosen.values()):
-        raise BrokenRule("each security level has an l of at least 1", "Write whole numbers, as in l: {0: 1, 1: 2}")
+        raise BrokenRule("each security level needs an l of at least 1", "Write whole numbers, as in l: {0: 1, 1: 2}")
     rising = [chosen[level] for level in sorted(chosen)]
     if rising != sorted(rising):
-        raise BrokenRule("a higher security level has no smaller l than a lower one", "Let l rise with the level")
+        raise BrokenRule("a higher security level must not have a smaller l", "Let l rise with the level")
     return chosen
 
 
 def values_of_levels(value: Any) -> Any:
     """Security levels with their values: each value has one level."""
     if not isinstance(value, Mapping):
-        raise BrokenRule("levels maps each security level to its values", "Write levels: {2: [one, two], 0: [three]}")
+        raise BrokenRule(
+            "levels must map each security level to its values", "Write levels: {2: [one, two], 0: [three]}"
+        )
     chosen: dict[int, tuple[str, ...]] = {}
     seen: set[str] = set()
     for key, items in value.items():
         level = security_level(key)
         if level in chosen:
-            raise BrokenRule(f"security level {level} stands twice", "Join the two lists", (key,))
+            raise BrokenRule(f"security level {level} is given twice", "Join the two lists", (key,))
         chosen[level] = categories(items)
         if seen & set(chosen[level]) or len(set(chosen[level])) < len(chosen[level]):
-            raise BrokenRule("a value has one security level, and one has two", "Keep it in one level", (key,))
+            raise BrokenRule("a value has two security levels", "Keep it in one level", (key,))
         seen |= set(chosen[level])
     return chosen
 
@@ -81,7 +83,7 @@ class Column(Part):
     """One column: its role, and what that role needs."""
 
     role: Role = Field(description="identifier: dropped; quasi: generalized; sensitive: protected; insensitive: kept")
-    type: ColumnType | None = Field(default=None, description="found from the data where it is not given")
+    type: ColumnType | None = Field(default=None, description="detected from the data by default")
     hierarchy: SerializeAsAny[HierarchyRule] | None = Field(
         default=None, description="a CSV file, a nested tree, or a rule: mask, intervals, date, order"
     )
@@ -132,7 +134,7 @@ class Joint(Part):
     @classmethod
     def _named_once(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(value)) < len(value):
-            raise BrokenRule("a column stands twice in one combination", "Name each column once")
+            raise BrokenRule("a column appears twice in one combination", "Name each column once")
         return value
 
 

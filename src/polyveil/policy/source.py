@@ -108,9 +108,7 @@ def _events(text: str) -> Iterator[Event]:
         raise Unreadable(line, f"this is not YAML: {problem}", _syntax_remedy(problem)) from None
     except YAMLError as error:
         line = text.count("\n", 0, getattr(error, "position", 0) or 0) + 1
-        raise Unreadable(
-            line, "a control character stands in the file", "Remove it, or write it as an escape"
-        ) from None
+        raise Unreadable(line, "the file contains a control character", "Remove it, or write it as an escape") from None
     except (ValueError, OverflowError):
         raise Unreadable(1, "an escape names a character that does not exist", "Correct the \\U escape") from None
 
@@ -147,7 +145,9 @@ class _Builder:
             self._place(self._alias(event, line))
             return
         if event.tag not in (None, _STRING_TAG):
-            raise Unreadable(line, "a policy uses no YAML tags (!...)", "Remove the tag, or put the text in quotes")
+            raise Unreadable(
+                line, "a policy cannot contain YAML tags (!...)", "Remove the tag, or put the text in quotes"
+            )
         if isinstance(event, ScalarEvent):
             plain = bool(event.implicit[0]) and event.tag is None
             node = Node(line, text=event.value, plain=plain)

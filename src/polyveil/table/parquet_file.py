@@ -40,9 +40,7 @@ def _files_of(path: Path) -> list[Path]:
         and not any(part.startswith(("_", ".")) for part in file.relative_to(path).parts)
     )
     if not files:
-        raise InputError(
-            f"{path} is a folder without Parquet files. Give a file, or a folder that holds .parquet files."
-        )
+        raise InputError(f"{path} is a folder without Parquet files. Give a file, or a folder with .parquet files.")
     return files
 
 

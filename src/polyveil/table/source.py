@@ -93,7 +93,7 @@ def read(
         frame, title = read_database(source, table=table, query=query)
         return Table(mark_missing(frame, missing), title, first_line=None)
     if table is not None or query is not None:
-        raise InputError("a table or a query is asked of a database. Give its URL, or leave --table and --query out.")
+        raise InputError("--table and --query are for databases. Give the URL of a database, or leave them out.")
     if isinstance(source, str | Path):
         path = Path(source)
         kind = _kind_of(path, format)
@@ -129,7 +129,7 @@ def _kind_of(path: Path, declared: Format | None) -> Format:
         raise InputError(f"{path} cannot be opened: {reason}.") from None
     if declared is not None:
         if declared not in {"csv", "parquet"}:
-            raise InputError(f"the format {declared!r} is not known. Use csv or parquet.")
+            raise InputError(f"unknown format {declared!r}. Use csv or parquet.")
         return declared
     suffixes = [suffix.lower() for suffix in path.suffixes]
     if suffixes and suffixes[-1] in PACKED_SUFFIXES:
@@ -141,4 +141,4 @@ def _kind_of(path: Path, declared: Format | None) -> Format:
     if suffixes and suffixes[-1] in PARQUET_SUFFIXES:
         return "parquet"
     kind = f"files named {suffixes[-1]}" if suffixes else "files without an extension"
-    raise InputError(f"{path.name}: {kind} are not read. {_SUPPORTED}. Rename the file or declare its format.")
+    raise InputError(f"{path.name}: {kind} cannot be read. {_SUPPORTED}. Rename the file or declare its format.")

@@ -136,7 +136,7 @@ def _misquoted(name: str, dialect: Dialect, line: int, error: csv.Error) -> _Mis
 def _blank_line(name: str, blank: int, after: int) -> InputError:
     return InputError(
         f"{name}: line {blank} is blank, but the table goes on at line {after}. Programs disagree on whether a blank "
-        f"line is a row: remove it, or split the file if it holds several tables."
+        f"line is a row: remove it, or split the file if it contains several tables."
     )
 
 
@@ -152,7 +152,7 @@ def _ragged(content: Content, dialect: Dialect, first: _Record) -> InputError:
     mark = {"\t": "tab", " ": "space"}.get(dialect.delimiter, repr(dialect.delimiter))
     return InputError(
         f"{content.name}: line {first.line} has {_fields(len(first.fields))}, {header} {width}{more}. "
-        f"Mend the line: cells that contain the delimiter ({mark}) must be quoted, and missing cells left empty "
+        f"Correct the line: cells that contain the delimiter ({mark}) must be quoted, and missing cells left empty "
         f"but delimited. If the delimiter is another one, declare it."
     )
 

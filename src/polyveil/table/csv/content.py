@@ -77,7 +77,7 @@ def open_content(path: Path, encoding: str | None) -> Content:
         else:
             buffer = origin = _unpack(path, head)
     if not buffer:
-        raise InputError(f"{name} is empty inside. A table needs a header line and at least one row.")
+        raise InputError(f"{name} is empty after unpacking. A table needs a header line and at least one row.")
     _refuse_other_formats(name, buffer[:16])
     return _as_utf8(name, buffer, origin, encoding)
 
@@ -95,7 +95,7 @@ def _unpack(path: Path, head: bytes) -> bytes:
             f"Copy or download it again."
         ) from None
     raise InputError(
-        f"{path.name} is named like a packed file but holds no gzip or zstd data. "
+        f"{path.name} is named like a packed file but contains no gzip or zstd data. "
         f"Rename it (for example to .csv) or pack it again."
     )
 
@@ -128,9 +128,7 @@ def _known_codec(encoding: str) -> str:
         with contextlib.suppress(UnicodeError):
             b" ".decode(known)  # LookupError for codecs that do not make text, such as hex.
     except (LookupError, ValueError):
-        raise InputError(
-            f"the encoding {encoding!r} is not known. Use for example utf-8, utf-16, cp1252 or latin-1."
-        ) from None
+        raise InputError(f"unknown encoding {encoding!r}. Use for example utf-8, utf-16, cp1252 or latin-1.") from None
     return known
 
 

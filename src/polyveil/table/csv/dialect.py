@@ -76,7 +76,7 @@ def find_dialect(content: Content, delimiter: str | None, quote: str | None, nam
         skipped += 1
     lines = lines[skipped:]
     if not lines:
-        raise InputError(f"{content.name} holds no text. A table needs a header line and at least one row.")
+        raise InputError(f"{content.name} contains no text. A table needs a header line and at least one row.")
     sniffed = lines[: 4 * _SNIFFED_RECORDS]
     quoting = _likely_quote(sniffed, delimiter) if quote == AUTO else quote
     mark = delimiter or _likely_delimiter(sniffed, quoting)

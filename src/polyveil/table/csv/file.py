@@ -129,7 +129,7 @@ def _body_end(content: Content, start: int, width: int) -> int:
 def _nul_byte(content: Content, offset: int) -> InputError:
     line = line_at(content.buffer[:offset], offset)
     return InputError(
-        f"{content.name}: line {line} holds a NUL byte (byte {offset:,} of the text), which no text table has. "
+        f"{content.name}: line {line} contains a NUL byte (byte {offset:,} of the text), which text never contains. "
         f"The file is damaged, not text, or in an encoding such as utf-16: repair it or declare the encoding."
     )
 

@@ -36,7 +36,7 @@ def _wanted(place: Place, table: str | None, query: str | None, session: Session
     if table is None:
         tables = session.tables()
         known = f"It has: {listed(tables)}" if tables else "It has no tables"
-        raise InputError(f"{place} is a database; say what to read with --table NAME or --query SQL. {known}")
+        raise InputError(f"{place} is a database. Say what to read with --table NAME or --query SQL. {known}")
     name = table_name(table)
     return name if name.schema or not place.schema else type(name)(name.name, place.schema, name.exact)
 
@@ -57,7 +57,7 @@ def _refuse_types(columns: Iterable[DescribedColumn], source: str) -> None:
     refused = [f"{column.name!r} ({column.type})" for column in columns if column.sql is None]
     if refused:
         raise InputError(
-            f"{source}: a column must hold one plain value per row; these do not: {listed(refused)}. "
+            f"{source}: a column must have one plain value per row. These do not: {listed(refused)}. "
             "Leave them out or cast them, for example to text, in --query"
         )
 
@@ -75,7 +75,7 @@ def _collected(batches: Iterable[object], columns: Iterable[DescribedColumn], so
             batch.validate(full=True)
         except (pa.ArrowInvalid, UnicodeDecodeError):
             raise InputError(
-                f"{source}: {listed(_not_text(batch))} holds bytes that are not UTF-8 text. Mend them in the database"
+                f"{source}: {listed(_not_text(batch))} has bytes that are not UTF-8 text. Correct them in the database"
             ) from None
         piece = pl.from_arrow(batch.replace_schema_metadata(None))
         if isinstance(piece, pl.DataFrame):

@@ -12,12 +12,12 @@ def check_file(place: Place, *, writable: bool) -> bool:
     """Refuse what cannot be opened; True where the file does not exist yet and will be made."""
     file = place.file
     if file is None:
-        raise InputError(f"{place} names no file")
+        raise InputError(f"{place} has no file name. Write the path of a file")
     if file.is_dir():
         raise InputError(f"{file} is a folder, not a {place.title} file. Check the path")
     if file.exists():
         if not os.access(file, os.R_OK):
-            raise InputError(f"{file} may not be read by this user. Change its permissions")
+            raise InputError(f"{file} cannot be read by this user. Change its permissions")
         return False
     if writable:
         check_parent(place)
@@ -36,7 +36,7 @@ def check_parent(place: Place) -> None:
     parent = place.file.absolute().parent if place.file is not None else None
     if parent is None or not parent.is_dir():
         raise InputError(
-            f"{parent} does not exist or is not a folder. Create it, or name another place for the release"
+            f"{parent} does not exist or is not a folder. Create it, or choose another place for the release"
         )
     if not os.access(parent, os.W_OK | os.X_OK):
-        raise InputError(f"{parent} is not writable. Change its permissions, or name another place for the release")
+        raise InputError(f"{parent} is not writable. Change its permissions, or choose another place for the release")

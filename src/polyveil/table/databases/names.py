@@ -44,7 +44,7 @@ Wanted = TableName | Query
 def quoted(name: str) -> str:
     """A name as an SQL identifier, whatever is in it."""
     if "\0" in name:
-        raise InputError("a table or column name holds a zero byte, which no database accepts. Rename it")
+        raise InputError("a table or column name contains a zero byte, which no database accepts. Rename it")
     return '"' + name.replace('"', '""') + '"'
 
 

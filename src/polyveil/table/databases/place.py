@@ -83,7 +83,7 @@ def is_url(source: object) -> TypeGuard[str]:
     A Path made from a URL has lost a slash, and its password would be shown with the path: refused here.
     """
     if isinstance(source, Path) and source.parts and source.parts[0].lower() in {f"{scheme}:" for scheme in SCHEMES}:
-        raise InputError("a database is named by its URL as text, not as a Path. Pass the URL as a string")
+        raise InputError("a database URL must be a string, not a Path. Pass the URL as a string")
     return isinstance(source, str) and _URL.match(source) is not None
 
 
@@ -98,8 +98,7 @@ def place_of(url: str) -> Place:
     scheme = found[1].lower() if found else ""
     if found is None or scheme not in SCHEMES:
         raise InputError(
-            f"{scheme}:// is not a kind of database polyveil knows. "
-            "Use postgresql://, sqlite:// or duckdb://, or the path of a file"
+            f"{scheme}:// is not a supported database. Use postgresql://, sqlite:// or duckdb://, or the path of a file"
         )
     kind = SCHEMES[scheme]
     main, _, query = found[2].partition("?")

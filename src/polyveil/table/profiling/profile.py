@@ -128,39 +128,50 @@ def _profile_column(table: Table, name: str) -> ColumnProfile:
 
 
 def _role(evidence: _Evidence, meaning: Meaning | None) -> tuple[Role, str]:
-    """A role and the one reason for it; evidence that speaks louder than the name comes first."""
+    """A role and the one reason for it; evidence that is stronger than the name comes first."""
     if evidence.values.len() <= 1:
-        return "insensitive", "All rows hold the same value, or none."
+        return "insensitive", _one_value(evidence)
     if is_number_of_a_person(evidence.name) and evidence.distinct_share > MANY:
-        return "identifier", "The name speaks of a number given to a person."
+        return "identifier", "Column name suggests a number given to a person."
     if meaning is not None and meaning.role == "identifier":
-        return "identifier", f"The name speaks of {meaning.subject}."
+        return "identifier", f"Column name suggests {meaning.subject}."
     if points_to_rows := _points_to_rows(evidence, meaning):
         return "identifier", points_to_rows
     if meaning is not None:
-        return meaning.role, f"The name speaks of {meaning.subject}."
+        return meaning.role, f"Column name suggests {meaning.subject}."
     if evidence.kind.type == "date":
         return "quasi", "Dates of events are often known to others."
-    return "quasi", "Nothing shows that others cannot know it: decide whether it is sensitive or harmless."
+    return "quasi", "No hint from the name or the values. Treated as a quasi-identifier until you decide."
+
+
+def _one_value(evidence: _Evidence) -> str:
+    """Why a column tells nothing, and the one thing it may tell."""
+    if not evidence.present:
+        return "No values: every cell is missing."
+    missing = evidence.rows - evidence.present
+    if not missing:
+        return "All rows have the same value."
+    return f"One value, missing in {missing:,} rows. Whether it is filled may itself be sensitive."
 
 
 def _points_to_rows(evidence: _Evidence, meaning: Meaning | None) -> str | None:
     """Why the values point to single rows, if they do so beyond what generalization could mend."""
-    own = f"{evidence.unique_share:.0%} of the rows have a value of their own"
+    share = evidence.unique_share
+    own = "Every value is unique" if share == 1 else f"{share:.1%} of the rows have a unique value"
     if meaning is SAMPLING and evidence.unique_share > MANY:
-        return f"{own}, and the column says nothing about people: drop it."
+        return f"{own}, and the column says nothing about people. Drop it."
     if evidence.kind.type == "categorical" and meaning is None:
         text = evidence.values.cast(pl.String).str.len_chars()
         if evidence.unique_share >= NEARLY_ALL:
-            return f"{own}: it works like a name."
+            return f"{own}, as in a column of names."
         if float(text.cast(pl.Float64).mean() or 0.0) > _LONG_TEXT and evidence.distinct_share > 0.5:  # type: ignore[arg-type]
-            return "It holds free text, which may name people."
+            return "Free text, which may contain names."
     if (
         evidence.kind.whole
         and evidence.distinct_share >= NEARLY_ALL
         and (meaning is None or is_numbered(evidence.name))
     ):
-        return f"{own}: it is a running number or a code."
+        return f"{own}, as in a column of numbers or codes given to each row."
     return None
 
 
