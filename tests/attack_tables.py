@@ -13,7 +13,7 @@ from polyveil.measure import measure_loss
 from polyveil.methods import make_method
 from polyveil.models import attributes_of, models_for
 from polyveil.partition import Partition
-from polyveil.pipeline import load_policy
+from polyveil.policy import load_policy
 from polyveil.releases import Release
 from polyveil.releases.forms import form_of, resolve_form
 from polyveil.releases.manifest import build_manifest

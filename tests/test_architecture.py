@@ -21,6 +21,7 @@ LAYERS = (
     ("version", "errors", "progress", "arrays", "cells", "processes"),
     ("plugins",),
     ("frames",),
+    ("results",),
     ("policy",),
     ("table",),
     ("partition",),

@@ -2,12 +2,11 @@
 
     import polyveil
 
-    release = polyveil.anonymize(frame, policy)   # a polars, pandas or pyarrow frame, or a path
+    polyveil.profile("patients.csv")                            # what each column looks like
+    release = polyveil.anonymize("patients.csv", "policy.yaml")  # or a polars, pandas or pyarrow frame, and a dict
     release.table, release.privacy, release.loss
-    release.save("release")                       # written, verified from the files, then published
-
-    from polyveil.verification import verify
-    verify("release").holds
+    release.save("release")                                     # written, verified from the files, then published
+    polyveil.verify("release").holds
 
 Names are loaded when they are first used, so importing polyveil is quick.
 """
@@ -20,31 +19,70 @@ from typing import TYPE_CHECKING, Any
 from polyveil.version import __version__
 
 if TYPE_CHECKING:
+    from polyveil.advice.advice import Advice, advise
+    from polyveil.advice.compare import Comparison, compare
+    from polyveil.attacks import AttackReport, attack
+    from polyveil.checkup import Checkup, check
+    from polyveil.errors import InputError, PolicyError, PolyveilError, Unsatisfiable, VerificationFailed
     from polyveil.pipeline import anonymize
     from polyveil.policy import Policy
     from polyveil.releases import Release
+    from polyveil.reports.stored import report
     from polyveil.table import Table, read
-    from polyveil.verification import Verification
-
+    from polyveil.table.profiling.profile import Profile, profile
+    from polyveil.verification import Verification, verify
 
 _HOMES = {
-    "anonymize": "polyveil.pipeline",
-    "Policy": "polyveil.policy",
-    "Release": "polyveil.releases",
-    "Table": "polyveil.table",
-    "read": "polyveil.table",
-    "Verification": "polyveil.verification",
+    "polyveil.advice.advice": ("Advice", "advise"),
+    "polyveil.advice.compare": ("Comparison", "compare"),
+    "polyveil.attacks": ("AttackReport", "attack"),
+    "polyveil.checkup": ("Checkup", "check"),
+    "polyveil.errors": ("InputError", "PolicyError", "PolyveilError", "Unsatisfiable", "VerificationFailed"),
+    "polyveil.pipeline": ("anonymize",),
+    "polyveil.policy": ("Policy",),
+    "polyveil.releases": ("Release",),
+    "polyveil.reports.stored": ("report",),
+    "polyveil.table": ("Table", "read"),
+    "polyveil.table.profiling.profile": ("Profile", "profile"),
+    "polyveil.verification": ("Verification", "verify"),
 }
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _HOME_OF:
         raise AttributeError(f"module 'polyveil' has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
+    return getattr(import_module(_HOME_OF[name]), name)
 
 
 def __dir__() -> list[str]:
-    return sorted([*globals(), *_HOMES])
+    """The public names; parts that happen to be imported are not among them."""
+    return sorted(__all__)
 
 
-__all__ = ["Policy", "Release", "Table", "Verification", "__version__", "anonymize", "read"]
+__all__ = [
+    "Advice",
+    "AttackReport",
+    "Checkup",
+    "Comparison",
+    "InputError",
+    "Policy",
+    "PolicyError",
+    "PolyveilError",
+    "Profile",
+    "Release",
+    "Table",
+    "Unsatisfiable",
+    "Verification",
+    "VerificationFailed",
+    "__version__",
+    "advise",
+    "anonymize",
+    "attack",
+    "check",
+    "compare",
+    "profile",
+    "read",
+    "report",
+    "verify",
+]

@@ -8,22 +8,30 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from polyveil.errors import Fault, InputError, PolicyError
-from polyveil.models import ClassStatistics, Model, attributes_of, codes_of, from_classes, models_for, probes_for
-from polyveil.policy import Policy
+from polyveil.frames import one_or_more
+from polyveil.models import (
+    ClassStatistics,
+    JointAttribute,
+    Model,
+    attributes_of,
+    codes_of,
+    from_classes,
+    models_for,
+    probes_for,
+)
+from polyveil.policy import Policy, PolicyLike, load_policy
 from polyveil.policy.schema import Column, Privacy, Role
+from polyveil.results import Outcome, Result, Row, counted
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode
 from polyveil.table.parse import without_markers
 from polyveil.table.source import Table, read
 from polyveil.verification.classes import class_of_row
-
-_ROLES: tuple[Role, ...] = ("quasi", "sensitive")
 
 
 @dataclass(frozen=True)
@@ -41,9 +49,9 @@ class Measurement:
     leaves_open: str
 
 
-@dataclass(frozen=True, eq=False)
-class Checkup:
-    """What a table protects as it stands. `holds` is None where nothing was asked for."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Checkup(Result):
+    """What a table protects as it stands."""
 
     rows: int
     classes: int
@@ -55,16 +63,20 @@ class Checkup:
 
     @property
     def asked(self) -> tuple[Measurement, ...]:
+        """What was required, not only measured."""
         return tuple(each for each in self.measurements if each.threshold is not None)
 
     @property
-    def holds(self) -> bool | None:
-        return all(each.holds for each in self.asked) if self.asked else None
+    def outcome(self) -> Outcome:
+        """holds or fails by the requirements; not checked where none was given."""
+        if not self.asked:
+            return "not checked"
+        return "holds" if all(each.holds for each in self.asked) else "fails"
 
     def answer(self) -> str:
         """One plain sentence that answers "is this already anonymous?"."""
         k = int(self.statistics.sizes.min())
-        if self.holds is False:
+        if self.outcome == "fails":
             broken = [each for each in self.asked if not each.holds]
             return f"No: {len(broken)} of {len(self.asked)} requirements {'is' if len(broken) == 1 else 'are'} not met."
         if k == 1:
@@ -72,62 +84,118 @@ class Checkup:
                 f"No: {self.unique_rows:,} of {self.rows:,} rows have a unique combination of "
                 f"{', '.join(self.quasi)}. Anyone who knows these values of a person can find their row."
             )
+        told = self._certain()
         if self.holds:
-            return "Yes: every requirement is met in every group."
+            met = "Yes: every requirement is met in every group."
+            return f"{met} But {told}" if told else met
+        if told:
+            return f"No: {told}"
         return (
             f"Every row shares its combination with at least {k - 1} others (k = {k}). Add requirements to check more."
         )
 
+    def _certain(self) -> str:
+        """The sensitive column that is certain for most people once their group is known; nothing where none is."""
+        found = []
+        for name, about in self.statistics.attributes.items():
+            if not isinstance(about, JointAttribute):
+                one = np.diff(self.statistics.histograms[name].begin) == 1
+                found.append((int(self.statistics.sizes[one].sum()), int(one.sum()), name))
+        rows, groups, name = max(found, default=(0, 0, ""))
+        return f"in {counted(groups, 'group')} ({counted(rows, 'row')}) everybody has the same {name}." if rows else ""
+
+    def records(self) -> Sequence[Row]:
+        """One row per model and column: the value reached and, where it was required, whether it holds."""
+        return [
+            {
+                "model": each.model,
+                "attribute": each.attribute,
+                "parameter": each.parameter,
+                "value": each.value if np.isfinite(each.value) else None,
+                "threshold": each.threshold,
+                "holds": each.holds,
+                "failing_classes": each.failing_classes,
+                "failing_rows": each.failing_rows,
+            }
+            for each in self.measurements
+        ]
+
     def to_dict(self) -> dict[str, Any]:
+        """As `polyveil check --json` prints it; `holds` is None where nothing was required."""
         sizes = self.statistics.sizes
         return {
             "rows": self.rows,
             "classes": self.classes,
             "unique_rows": self.unique_rows,
             "class_size": {"min": int(sizes.min()), "mean": float(sizes.mean()), "max": int(sizes.max())},
-            "holds": self.holds,
+            "holds": self.holds if self.asked else None,
+            "outcome": self.outcome,
             "answer": self.answer(),
-            "measurements": [
-                {
-                    "model": each.model,
-                    "attribute": each.attribute,
-                    "parameter": each.parameter,
-                    "value": each.value if np.isfinite(each.value) else None,
-                    "threshold": each.threshold,
-                    "holds": each.holds,
-                    "failing_classes": each.failing_classes,
-                    "failing_rows": each.failing_rows,
-                }
-                for each in self.measurements
-            ],
+            "measurements": list(self.records()),
         }
 
 
 def check(
     source: Any,
-    policy: Policy | Path | str | None = None,
+    policy: PolicyLike | None = None,
     *,
-    quasi: Sequence[str] = (),
-    sensitive: Sequence[str] = (),
+    quasi: str | Sequence[str] = (),
+    sensitive: str | Sequence[str] = (),
     privacy: Mapping[str, Any] | None = None,
     reading: Mapping[str, Any] | None = None,
 ) -> Checkup:
-    """Measure a table by a policy, or by just naming its columns; `privacy` gives thresholds (k, l, t, ...)."""
+    """Measure any table as it stands against every privacy model at once.
+
+    Rows are in one group if their quasi-identifier cells are equal; a missing cell is a value like any other.
+
+    Parameters
+    ----------
+    source : path, frame, Table or database address
+        Raw data, or someone else's release.
+    policy : Policy, dict or path, optional
+        What each column is, and what is required.
+    quasi, sensitive : str or list of str
+        The columns, instead of a policy. A column may be both: then it is one that others can know, and it is judged
+        as sensitive as well.
+    privacy : dict, optional
+        Requirements to go with `quasi` and `sensitive`, as in a policy: ``{"k": 5, "t": 0.2}``.
+    reading : dict, optional
+        Options of `polyveil.read`.
+
+    Returns
+    -------
+    Checkup
+        What each model measures. `outcome` is "not checked" if nothing was required.
+
+    Raises
+    ------
+    InputError, PolicyError
+        The table cannot be read, no quasi-identifier is named, or a column is not there.
+
+    Examples
+    --------
+    >>> import polars as pl, polyveil
+    >>> people = pl.DataFrame({"age": [30, 30, 52, 52], "disease": ["flu", "asthma", "flu", "flu"]})
+    >>> polyveil.check(people, quasi="age", sensitive="disease", privacy={"k": 2}).outcome
+    'holds'
+    >>> polyveil.check(people, quasi="age", sensitive="disease")
+    <Checkup: No: in 1 group (2 rows) everybody has the same disease.>
+    """
     if policy is None:
-        columns = {name: Column(role="sensitive") for name in sensitive} | {n: Column(role="quasi") for n in quasi}
-        if not quasi:
-            raise InputError("no quasi-identifiers. Name them (--quasi a,b) or give a policy")
-        policy = Policy(columns=columns, privacy=Privacy.model_validate(privacy or {}))
-    elif not isinstance(policy, Policy):
-        policy = Policy.from_yaml(policy)
+        names = one_or_more(quasi)
+        policy = _named(names, one_or_more(sensitive), privacy or {})
+    elif quasi or sensitive or privacy:
+        raise InputError("the policy already says the columns and requirements. Leave quasi, sensitive and privacy out")
+    else:
+        policy = load_policy(policy)
+        names = policy.having("quasi")
     table = read(source, **(reading or {}))
-    _check_columns(policy, table)
-    quasi = policy.having("quasi")
+    _check_columns(policy, names, table)
     cells = [
         without_markers(table.frame.get_column(name), [*policy.missing, *policy.columns[name].missing])
-        for name in quasi
+        for name in names
     ]
-    classes = class_of_row(table.frame.with_columns(cells), quasi)
+    classes = class_of_row(table.frame.with_columns(cells), names)
     statistics = _statistics(policy, table, classes)
     sizes = statistics.sizes
     measured = [_measure(model, statistics, asked) for model, asked in _models(policy, statistics)]
@@ -135,23 +203,31 @@ def check(
         rows=table.height,
         classes=len(sizes),
         unique_rows=int(np.count_nonzero(sizes == 1)),
-        quasi=tuple(quasi),
+        quasi=names,
         measurements=tuple(measured),
         statistics=statistics,
         class_of_row=classes,
+        frame_kind=table.kind,
     )
 
 
-def _check_columns(policy: Policy, table: Table) -> None:
+def _named(quasi: Sequence[str], sensitive: Sequence[str], privacy: Mapping[str, Any]) -> Policy:
+    """A policy for named columns; one that is named both ways stands in it as sensitive, and in `quasi` beside it."""
+    if not quasi:
+        raise InputError("no quasi-identifiers. Name them (--quasi a,b) or give a policy")
+    roles: dict[str, Role] = {**dict.fromkeys(quasi, "quasi"), **dict.fromkeys(sensitive, "sensitive")}
+    columns = {name: Column(role=role) for name, role in roles.items()}
+    return Policy(columns=columns, privacy=Privacy.model_validate(privacy))
+
+
+def _check_columns(policy: Policy, quasi: Sequence[str], table: Table) -> None:
     known = ", ".join(table.columns[:50])
     faults = [
         Fault(f"columns.{name}", "the table has no such column", f"The table has: {known}")
-        for role in _ROLES
-        for name in policy.having(role)
+        for name in dict.fromkeys((*quasi, *policy.having("sensitive")))
         if name not in table.columns
     ]
-    both = [name for name in policy.having("quasi") if policy.columns[name].role == "sensitive"]
-    if faults or both:
+    if faults:
         raise PolicyError(faults, f"the check of {table.name}")
 
 

@@ -1,4 +1,4 @@
-"""Tables that are already in memory: polars, pandas, pyarrow, and anything that speaks the Arrow stream interface.
+"""Frames, in and out: polars, pandas, pyarrow, and anything that speaks the Arrow stream interface.
 
 The library an object comes from is recognised by its module name, so pandas is never imported for someone who does
 not use it. Error messages of the libraries are not passed on: they quote cells.
@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 import polars as pl
 
 from polyveil.errors import InputError
 
+FrameKind = Literal["polars", "pandas", "arrow"]
+T = TypeVar("T", str, int, float)
 MAX_COLUMNS = 5_000
 _NAMED_IN_MESSAGES = 8
 _SCALARS = (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Time, pl.Null)
@@ -33,6 +35,25 @@ def frame_from(source: object, name: str) -> pl.DataFrame:
         f"a table cannot be read from a {type(source).__name__}. "
         f"Give a path to a CSV or Parquet file, or a polars, pandas or pyarrow table."
     )
+
+
+def kind_of(source: object) -> FrameKind:
+    """The kind of frame a caller works with; polars for everything that is no pandas or pyarrow object."""
+    if _is_pandas(source):
+        return "pandas"
+    return "arrow" if type(source).__module__.split(".")[0] == "pyarrow" else "polars"
+
+
+def as_kind(frame: pl.DataFrame, kind: FrameKind) -> Any:
+    """A frame of ours as the caller's kind."""
+    if kind == "pandas":
+        return frame.to_pandas()
+    return frame.to_arrow() if kind == "arrow" else frame
+
+
+def one_or_more(values: T | Sequence[T]) -> tuple[T, ...]:
+    """`"age"` is one name, not three letters; a list stays what it is."""
+    return (values,) if isinstance(values, str | int | float) else tuple(values)
 
 
 def checked_frame(frame: pl.DataFrame, name: str) -> pl.DataFrame:

@@ -10,17 +10,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from polyveil.engines import Engine, engine_for
 from polyveil.engines.base import Job
-from polyveil.errors import PolicyError
 from polyveil.methods import make_method
 from polyveil.models import models_for
 from polyveil.models.reach import check_reachable, check_reached
-from polyveil.policy import Policy, check
-from polyveil.progress import SILENT, Progress
+from polyveil.policy import PolicyLike, load_policy
+from polyveil.progress import Progress, shown
 from polyveil.releases import Release, form_of, resolve_form
 from polyveil.releases.release import refuse_unless
 
@@ -29,23 +29,75 @@ STAGES = ("read", "encode", "partition", "refine", "measure", "release", "write"
 
 def anonymize(
     source: Any,
-    policy: Policy | Mapping[str, Any] | Path | str,
+    policy: PolicyLike,
     *,
     out: Path | str | None = None,
     overwrite: bool = False,
     seed: int | None = None,
     report: bool = True,
-    progress: Progress = SILENT,
+    progress: Progress | bool = False,
     reading: Mapping[str, Any] | None = None,
 ) -> Release:
-    """Anonymize a table by a policy; with `out`, publish it there as a bundle once its files have been verified.
+    """Anonymize a table by a policy, and publish it once its own verifier has passed it.
 
-    `source` is a path or a polars, pandas or pyarrow frame; a Spark DataFrame is anonymized by Spark, and the release's
-    table is one again. `seed` reproduces the method's choices; the order of the
-    released rows never follows from it. `report` puts report.html into the bundle. `reading` passes options such as
-    `delimiter` on to the reader.
-    Raises PolicyError or InputError for what cannot be used, Unsatisfiable where the policy cannot be reached.
+    Parameters
+    ----------
+    source : path, frame, Table or database address
+        The table. A Spark DataFrame is anonymized by Spark, and the released tables are Spark DataFrames again.
+    policy : Policy, dict or path
+        What each column is, and which guarantees the release must give.
+    out : path or database address, optional
+        Where to publish the release: a folder, or a database with ``?schema=NAME``. Without it, the release stays in
+        memory, and `Release.save` publishes it.
+    overwrite : bool
+        Replace an older release in that place.
+    seed : int, optional
+        Reproduces the method's choices. The order of the released rows never follows from it.
+    report : bool
+        Put report.html, a page for readers, into the release folder.
+    progress : Progress or bool
+        True shows a bar, in a terminal or a notebook.
+    reading : dict, optional
+        Options of `polyveil.read`, such as ``{"delimiter": ";"}``.
+
+    Returns
+    -------
+    Release
+        The released tables, as the kind of frame that went in, with the guarantees measured and the detail lost.
+
+    Raises
+    ------
+    PolicyError, InputError
+        The policy or the table cannot be used; the message names every fault and its remedy.
+    Unsatisfiable
+        No release of this table can give these guarantees; names the binding one and the nearest that can be reached.
+
+    Examples
+    --------
+    >>> import polars as pl, polyveil
+    >>> people = pl.DataFrame({"age": [30, 31, 52, 53], "disease": ["flu", "asthma", "flu", "asthma"]})
+    >>> policy = {"columns": {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}, "privacy": {"k": 2}}
+    >>> release = polyveil.anonymize(people, policy)
+    >>> sorted(release.table["age"].unique())
+    ['[30-31]', '[52-53]']
+    >>> release.privacy["k"]
+    2
     """
+    with shown(progress) as listening:
+        return _anonymize(source, policy, out, overwrite, seed, report, listening, reading)
+
+
+def _anonymize(
+    source: Any,
+    policy: PolicyLike,
+    out: Path | str | None,
+    overwrite: bool,
+    seed: int | None,
+    report: bool,
+    progress: Progress,
+    reading: Mapping[str, Any] | None,
+) -> Release:
+    """The stages in order."""
     clock = Clock(progress)
     policy = load_policy(policy)
     method = make_method(policy.method)
@@ -66,7 +118,7 @@ def anonymize(
         release = _made(engine, job, bound, clock)
         if out is None:
             with clock.stage("verify"):
-                refuse_unless(release.verify())
+                release = replace(release, verification=refuse_unless(release.verify()))
         else:
             release = _published(engine, release, out, overwrite, report, clock)
     # Of Spark, a release with the same properties on Spark DataFrames; only one in memory has class_of_row.
@@ -94,22 +146,15 @@ def _made(engine: AnyEngine, job: Job, bound: Any, clock: Clock) -> Any:
 def _published(engine: AnyEngine, release: Any, out: Path | str, overwrite: bool, report: bool, clock: Clock) -> Any:
     """Write, verify what was written, and only then let it appear under its name."""
 
+    found = []
+
     def accept(written: Any) -> None:
         with clock.stage("verify"):
-            refuse_unless(engine.verify(written))
+            found.append(refuse_unless(engine.verify(written)))
 
     with clock.stage("write"):
-        return engine.publish(release, out, overwrite=overwrite, report=report, accept=accept)
-
-
-def load_policy(policy: Policy | Mapping[str, Any] | Path | str) -> Policy:
-    """A policy as it comes: an object, plain data, or the path of a file."""
-    if isinstance(policy, Policy):
-        faults = check(policy)
-        if faults:
-            raise PolicyError(faults)
-        return policy
-    return Policy.from_dict(policy) if isinstance(policy, Mapping) else Policy.from_yaml(policy)
+        published = engine.publish(release, out, overwrite=overwrite, report=report, accept=accept)
+    return replace(published, verification=found[0])
 
 
 class Clock:

@@ -155,7 +155,7 @@ def _serves(method: type[Method[Any]], options: Mapping[str, Any], demand: dict[
     run(frame.sample(fraction=1.0, shuffle=True, seed=3), broken, f"{demand}, rows in another order")
     run(frame.with_columns(pl.col("illness").replace(renamed)), broken, f"{demand}, values with other names")
     run(pl.concat([frame.head(1)] * 30 + [frame.tail(30)]), broken, f"{demand}, half of the rows equal")
-    found = [release.class_of_row for _ in range(2) if (release := run(frame, broken, f"{demand}, again"))]
+    found = [release.class_of_row for _ in range(2) if (release := run(frame, broken, f"{demand}, again")) is not None]
     if len({None if labels is None else labels.tobytes() for labels in found}) > 1:
         broken.append(f"{demand}: the same seed gives different classes")
     return True

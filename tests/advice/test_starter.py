@@ -15,7 +15,7 @@ from polyveil.advice import starter_policy
 from polyveil.demo import EXAMPLES
 from polyveil.policy import Order, from_text
 from polyveil.table.bind import bind
-from polyveil.table.profiling.profile import ColumnProfile, MissingHint, profile
+from polyveil.table.profiling.profile import ColumnProfile, MissingHint, column_profiles
 from polyveil.table.source import read
 
 
@@ -143,7 +143,7 @@ def test_every_starter_policy_loads(found: list[ColumnProfile], source: str) -> 
 @pytest.mark.parametrize("example", sorted(EXAMPLES))
 def test_the_starter_policy_of_a_demo_table_fits_it(example: str) -> None:
     table = read(EXAMPLES[example].generate(2000, 1))
-    policy = from_text(starter_policy(profile(table)))
+    policy = from_text(starter_policy(column_profiles(table)))
     bound = bind(policy, table)
     assert len(bound.quasi) >= 3
     assert len(bound.sensitive) >= 1
@@ -152,10 +152,10 @@ def test_the_starter_policy_of_a_demo_table_fits_it(example: str) -> None:
 @pytest.mark.parametrize("file", ["adult.csv.gz", "ilpd.csv.gz", "hcv.csv.gz", "credit_default_tw.parquet"])
 def test_the_starter_policy_of_a_real_table_fits_it(shared_data: Path, file: str) -> None:
     table = read(shared_data / file)
-    policy = from_text(starter_policy(profile(table), source=file))
+    policy = from_text(starter_policy(column_profiles(table), source=file))
     assert bind(policy, table).rows == table.frame.height
 
 
 def test_a_table_of_one_constant_column_gets_a_policy_too() -> None:
     table = read(pl.DataFrame({"x": ["a", "a"]}))
-    assert from_text(starter_policy(profile(table))).having("quasi") == ("x",)
+    assert from_text(starter_policy(column_profiles(table))).having("quasi") == ("x",)

@@ -17,7 +17,7 @@ from polyveil.demo import write_example
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.methods import method_class
 from polyveil.reports import build
-from polyveil.reports.stored import report_of
+from polyveil.reports.stored import report
 from polyveil.verification import verify
 
 ROWS = 200
@@ -70,7 +70,7 @@ def test_the_bundle_holds_its_report_and_the_manifest_its_checksum(bundle: Path)
 
 
 def test_anyone_with_the_release_makes_the_same_report(bundle: Path) -> None:
-    assert report_of(bundle) == (bundle / "report.html").read_text()
+    assert report(bundle) == (bundle / "report.html").read_text()
 
 
 def test_no_identifier_and_no_value_that_was_generalized_away_is_in_it(bundle: Path) -> None:
@@ -176,7 +176,7 @@ def test_a_release_that_does_not_hold_gets_no_report(bundle: Path, tmp_path: Pat
     frame = pl.read_parquet(changed / "table.parquet")
     frame.with_columns(ill=pl.lit("flu")).write_parquet(changed / "table.parquet")
     with pytest.raises(VerificationFailed, match="does not pass verification"):
-        report_of(changed)
+        report(changed)
 
 
 def test_the_command_writes_beside_never_into_a_release_and_never_over_a_file(bundle: Path, tmp_path: Path) -> None:

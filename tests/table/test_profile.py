@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from polyveil.errors import InputError
 from polyveil.policy.schema import Column
-from polyveil.table.profiling.profile import ColumnProfile, nice_width, profile, singled_out
+from polyveil.table.profiling.profile import ColumnProfile, column_profiles, nice_width, singled_out
 from polyveil.table.profiling.words import meaning_of
 from polyveil.table.source import Table, read
 
 
 def looked_at(columns: dict[str, list], decimal: str = ".") -> dict[str, ColumnProfile]:
     table = Table(pl.DataFrame(columns), "table", decimal=decimal)
-    return {column.name: column for column in profile(table)}
+    return {column.name: column for column in column_profiles(table)}
 
 
 def roles(columns: dict[str, ColumnProfile]) -> dict[str, str]:
@@ -276,7 +276,7 @@ def test_any_column_can_be_looked_at(cells, name, decimal):
 
 def test_adult_is_understood(shared_data):
     table = read(shared_data / "adult.csv.gz")
-    columns = {column.name: column for column in profile(table)}
+    columns = {column.name: column for column in column_profiles(table)}
     assert roles(columns) == {
         "age": "quasi",
         "workclass": "quasi",
@@ -304,14 +304,14 @@ def test_adult_is_understood(shared_data):
 
 
 def test_patient_tables_are_understood(shared_data):
-    blood = {column.name: column for column in profile(read(shared_data / "hcv.csv.gz"))}
+    blood = {column.name: column for column in column_profiles(read(shared_data / "hcv.csv.gz"))}
     assert {name for name, column in blood.items() if column.role == "quasi"} == {"Age", "Sex"}
     assert {column.role for name, column in blood.items() if name not in {"Age", "Sex"}} == {"sensitive"}
-    stays = {column.name: column for column in profile(read(shared_data / "diabetes130.parquet"))}
+    stays = {column.name: column for column in column_profiles(read(shared_data / "diabetes130.parquet"))}
     assert roles(stays) | {"encounter_id": "identifier", "patient_nbr": "identifier", "diag_1": "sensitive"} == roles(
         stays
     )
     assert stays["age"].hierarchy == {"order": [f"[{i}-{i + 10})" for i in range(0, 100, 10)]}
-    covid = {column.name: column for column in profile(read(shared_data / "covid_mx.parquet"))}
+    covid = {column.name: column for column in column_profiles(read(shared_data / "covid_mx.parquet"))}
     assert (covid["DATE_DIED"].type, covid["DATE_DIED"].date_format) == ("date", "%d/%m/%Y")
     assert [hint.marker for hint in covid["ICU"].missing_hints] == ["97", "99"]

@@ -13,7 +13,6 @@ import sys
 import types
 import typing
 from collections.abc import Iterable, Mapping
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +23,7 @@ from pydantic_core import PydanticUndefined
 sys.path.insert(0, str(Path(__file__).parent))
 from bundle_reference import bundle
 
+import polyveil
 from polyveil.cli import app
 from polyveil.measure import METRICS
 from polyveil.methods import METHODS, method_class
@@ -33,13 +33,19 @@ from polyveil.policy import schema
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 MADE = "*This page is made from the code by `tools/docs/reference.py`; do not edit it.*"
 PYTHON: Mapping[str, tuple[str, ...]] = {
-    "polyveil": ("anonymize", "read", "Policy", "Release"),
-    "polyveil.verification": ("verify", "Verification"),
-    "polyveil.checkup": ("check", "Checkup", "Measurement"),
-    "polyveil.attacks": ("attack", "AttackReport", "Attack"),
-    "polyveil.advice.advice": ("advise",),
-    "polyveil.advice.compare": ("compare",),
-    "polyveil.errors": ("PolyveilError", "InputError", "PolicyError", "Fault", "Unsatisfiable", "VerificationFailed"),
+    "What to call": ("read", "profile", "check", "anonymize", "verify", "attack", "advise", "compare", "report"),
+    "What comes back": (
+        "Table",
+        "Profile",
+        "Checkup",
+        "Release",
+        "Verification",
+        "AttackReport",
+        "Advice",
+        "Comparison",
+    ),
+    "What goes in": ("Policy",),
+    "What is raised": ("PolyveilError", "InputError", "PolicyError", "Unsatisfiable", "VerificationFailed"),
 }
 PARTS: Mapping[str, tuple[type[BaseModel], str]] = {
     "Policy": (schema.Policy, "The file itself."),
@@ -243,18 +249,21 @@ def figures() -> str:
 
 def python() -> str:
     """Names for use from Python."""
-    parts = ["For use from Python. What is not named here may change without notice."]
-    for module, names in PYTHON.items():
-        home = import_module(module)
-        parts.append(f"## {module}")
-        parts += [_python_name(name, getattr(home, name)) for name in names]
+    parts = [
+        "All names are in `polyveil` itself; what is not named here may change without notice. Every result has an "
+        "`outcome` (holds, fails or not checked), `holds`, which is true for the first alone, `answer()`, `to_dict()` "
+        "and `to_frame()`. A result has no truth value: `if polyveil.verify(x):` is an error that says to use `.holds`."
+    ]
+    for title, names in PYTHON.items():
+        parts.append(f"## {title}")
+        parts += [_python_name(name, getattr(polyveil, name)) for name in names]
     return page("Python", *parts)
 
 
 def _python_name(name: str, thing: Any) -> str:
     text = inspect.cleandoc(thing.__doc__ or "")
     if not inspect.isclass(thing):
-        return f"### {name}\n\n```text\n{name}{_signature(thing)}\n```\n\n{text}"
+        return f"### {name}\n\n```text\n{name}{_signature(thing)}\n```\n\n{_numpydoc(text)}"
     members = []
     own = [base for base in reversed(thing.__mro__) if base.__module__.startswith("polyveil.")]
     for each, value in {name: value for base in own for name, value in vars(base).items()}.items():
@@ -266,6 +275,29 @@ def _python_name(name: str, thing: Any) -> str:
         call = "" if isinstance(value, property) else "()"
         members.append(f"- `{each}{call}`: {about.splitlines()[0]}")
     return "\n\n".join(part for part in (f"### {name}", text, "\n".join(members)) if part)
+
+
+def _numpydoc(text: str) -> str:
+    """A numpydoc docstring as Markdown: sections in bold, parameters as a list, the example as code."""
+    lines, section = [], ""
+    for line, after in zip([*text.splitlines(), ""], [*text.splitlines()[1:], "", ""], strict=True):
+        if after and set(after) == {"-"}:
+            section = line
+            lines += [f"**{line}**", ""]
+        elif line and set(line) == {"-"}:
+            lines += ["```pycon"] if section == "Examples" else []
+        elif not section or section == "Examples":
+            lines.append(line)
+        elif line.startswith(" "):
+            lines[-1] += f" {line.strip()}"
+        elif line:
+            head, _, kind = line.partition(" : ")
+            lines.append(f"- `{head}`" + (f" ({kind}):" if kind else ":"))
+        else:
+            lines.append("")
+    if section == "Examples":
+        lines[-1] = "```"
+    return re.sub("(?<!`)``(?!`)", "`", "\n".join(lines))
 
 
 def _signature(thing: Any) -> str:

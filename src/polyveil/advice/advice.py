@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,10 +13,12 @@ from polyveil.advice.least_class import LeastClass, least_class
 from polyveil.advice.niches import Coding
 from polyveil.advice.overlap import BANDWIDTH, MISMATCH, Estimator, OverlapAdvice, advise_t, sensitivity
 from polyveil.advice.uniqueness import Uniqueness, unique_combinations
+from polyveil.frames import one_or_more
 from polyveil.methods import method_class
 from polyveil.models import attributes_of
-from polyveil.policy import Policy
-from polyveil.progress import SILENT, Progress
+from polyveil.policy import PolicyLike, load_policy
+from polyveil.progress import Progress, shown
+from polyveil.results import Result, Row
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.encode import encode
@@ -41,8 +42,8 @@ class KFact:
     loss: float | None
 
 
-@dataclass(frozen=True, eq=False)
-class Advice:
+@dataclass(frozen=True, eq=False, repr=False)
+class Advice(Result):
     """What was found; `overlap` is None where the method does not apply."""
 
     rows: int
@@ -56,7 +57,26 @@ class Advice:
     supported_k: int | None
     k_method: str
 
+    def answer(self) -> str:
+        """The t and the k that the table suggests."""
+        t = "no t from the overlap" if self.overlap is None else f"t = {self.overlap.t:.2f} from the overlap"
+        k = f"k = {self.supported_k}" if self.supported_k else "none of the k tried"
+        return f"{t} of the sensitive columns; the largest k with bearable loss: {k}."
+
+    def records(self) -> Sequence[Row]:
+        """What each t and each k costs: detail lost, by method; `least_class` is the smallest group that a t allows."""
+        least: dict[float | None, int | None] = {each.t: each.size for each in self.least}
+        names = ("parameter", "value", "method", "detail_lost", "least_class")
+        points: list[tuple[Any, ...]] = [
+            ("t", run.case.t, curve.method, run.normalized_loss if run.done else None, least.get(run.case.t))
+            for curve in self.curves
+            for run in curve.outcomes
+        ]
+        points += [("k", float(fact.k), self.k_method, fact.loss, None) for fact in self.ks]
+        return [dict(zip(names, point, strict=True)) for point in points]
+
     def to_dict(self) -> dict[str, Any]:
+        """As `polyveil advise --json` prints it."""
         return {
             "rows": self.rows,
             "sampled_rows": self.sampled,
@@ -76,7 +96,7 @@ class Advice:
 
 def advise(
     source: Any,
-    policy: Policy | Mapping[str, Any] | Path | str,
+    policy: PolicyLike,
     *,
     classes: Mapping[str, str] | None = None,
     estimator: Estimator = "kernel",
@@ -84,39 +104,91 @@ def advise(
     bandwidth: float = BANDWIDTH,
     ratio: float = MISMATCH,
     draws: int = 200,
-    methods: Sequence[str] = FAST,
+    methods: str | Sequence[str] = FAST,
     t_grid: Sequence[float] = T_GRID,
     k_grid: Sequence[int] = K_GRID,
     width: int = 3,
     limit: float = 15.0,
     jobs: int = 2,
-    progress: Progress = SILENT,
+    progress: Progress | bool = False,
     reading: Mapping[str, Any] | None = None,
 ) -> Advice:
-    """Advice for one table. The policy says which columns are sensitive; its thresholds need not be final."""
-    from polyveil.pipeline import load_policy
+    """Help to choose t and k: what the sensitive columns suggest, what each t and k costs, who is singled out.
 
-    base = load_policy(policy)
-    for name in methods:
+    Parameters
+    ----------
+    source : path, frame, Table or database address
+        The table.
+    policy : Policy, dict or path
+        Says what each column is; its thresholds need not be final.
+    classes : dict, optional
+        How a sensitive column is divided: ``{"salary": "5"}`` (intervals), ``{"disease": "level:1"}`` or ``"values"``.
+    estimator : {"kernel", "discrete"}
+        How densities are drawn.
+    coding : {"order", "frequency"}
+        How the values of a column are numbered.
+    bandwidth : float
+        Bandwidth of the kernel, in standard deviations.
+    ratio : float
+        Leave out groups of columns whose numbers of values differ by more than this factor.
+    draws : int
+        Bootstrap draws for the interval of t; 0 for none.
+    methods : str or list of str
+        Methods whose loss is measured at each t.
+    t_grid, k_grid : list of float, list of int
+        The t and k that are tried.
+    width : int
+        Combinations of up to this many columns are searched for people they single out.
+    limit : float
+        Seconds each run may take.
+    jobs : int
+        Runs at the same time.
+    progress : Progress or bool
+        True shows a bar, in a terminal or a notebook.
+    reading : dict, optional
+        Options of `polyveil.read`.
+
+    Returns
+    -------
+    Advice
+        Evidence for a decision. It judges nothing, so its `outcome` is "not checked".
+
+    Raises
+    ------
+    InputError, PolicyError
+        The table, the policy or an option cannot be used.
+
+    Examples
+    --------
+    >>> import polars as pl, polyveil
+    >>> people = pl.DataFrame({"age": [30, 31, 52, 53], "disease": ["flu", "asthma", "flu", "asthma"]})
+    >>> policy = {"columns": {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}, "privacy": {"k": 2}}
+    >>> advice = polyveil.advise(people, policy, methods=[], k_grid=[2, 4], jobs=1)
+    >>> [(fact.k, fact.rows_below) for fact in advice.ks]
+    [(2, 4), (4, 4)]
+    """
+    base, chosen = load_policy(policy), one_or_more(methods)
+    for name in chosen:
         method_class(name)
-    progress.stage("read")
-    table = read(source, **(reading or {}))
-    coded = encode(bind(base, table))
-    progress.stage("overlap")
-    overlap = advise_t(
-        coded, classes=classes, estimator=estimator, coding=coding, bandwidth=bandwidth, ratio=ratio, draws=draws
-    )
-    progress.stage("combinations")
-    columns = [name for name in base.columns if base.columns[name].role != "identifier"]
-    unique = unique_combinations(table.frame, columns, width=width, limit=limit)
-    attributes = attributes_of(replace(coded, together=()))
-    sample = _sample(table)
-    curves = (
-        curves_over_t(sample, base, methods, grid=t_grid, limit=limit, jobs=jobs, progress=progress)
-        if base.having("sensitive") and methods
-        else ()
-    )
-    k_curve = curve_over_k(sample, base, "mondrian", grid=k_grid, limit=limit, jobs=jobs, progress=progress)
+    with shown(progress) as listening:
+        listening.stage("read")
+        table = read(source, **(reading or {}))
+        coded = encode(bind(base, table))
+        listening.stage("overlap")
+        overlap = advise_t(
+            coded, classes=classes, estimator=estimator, coding=coding, bandwidth=bandwidth, ratio=ratio, draws=draws
+        )
+        listening.stage("combinations")
+        columns = [name for name in base.columns if base.columns[name].role != "identifier"]
+        unique = unique_combinations(table.frame, columns, width=width, limit=limit)
+        attributes = attributes_of(replace(coded, together=()))
+        sample = _sample(table)
+        curves = (
+            curves_over_t(sample, base, chosen, grid=t_grid, limit=limit, jobs=jobs, progress=listening)
+            if base.having("sensitive") and chosen
+            else ()
+        )
+        k_curve = curve_over_k(sample, base, "mondrian", grid=k_grid, limit=limit, jobs=jobs, progress=listening)
     return Advice(
         rows=table.height,
         sampled=sample.height if sample is not table else None,
@@ -128,6 +200,7 @@ def advise(
         ks=_k_facts(coded, k_curve, k_grid),
         supported_k=supported_k(k_curve),
         k_method=k_curve.method,
+        frame_kind=table.kind,
     )
 
 

@@ -18,9 +18,13 @@ from polyveil.advice.cases import Case, CaseOutcome, cases_of, key_of, policy_of
 from polyveil.advice.frontier import frontier
 from polyveil.advice.workers import run_all
 from polyveil.errors import InputError
-from polyveil.policy import Policy
-from polyveil.progress import SILENT, Progress
+from polyveil.frames import one_or_more
+from polyveil.methods import METHODS
+from polyveil.policy import Policy, PolicyLike, load_policy
+from polyveil.progress import Progress, shown
 from polyveil.reports.writing import write_page
+from polyveil.results import Outcome, Result, Row, counted
+from polyveil.table.bind import bind
 from polyveil.table.source import Table, read
 from polyveil.verification.fingerprint import fingerprint
 
@@ -28,8 +32,8 @@ RESULTS = "results"
 DEFAULT_LIMIT = 60.0
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """All outcomes, best first: releases by loss, then what came to nothing."""
 
     outcomes: tuple[CaseOutcome, ...]
@@ -43,7 +47,44 @@ class Comparison:
         """The cases that no other one of the same form beats in loss and protection at once."""
         return frontier(self.outcomes)
 
+    @property
+    def outcome(self) -> Outcome:
+        """holds where a run gave a verified release, fails where none can; not checked where a run did not end."""
+        if any(each.done for each in self.outcomes):
+            return "holds"
+        ended = all(each.status in ("unreachable", "not possible") for each in self.outcomes)
+        return "fails" if self.outcomes and ended else "not checked"
+
+    def answer(self) -> str:
+        """How many runs gave a release, and which lost least."""
+        done = [each for each in self.outcomes if each.done]
+        total = f"{len(done):,} of {counted(len(self.outcomes), 'run')} gave a release"
+        if not done:
+            return f"{total}."
+        least = min(done, key=lambda each: each.normalized_loss)
+        return f"{total}; least detail lost: {least.case.title}, {least.normalized_loss:.0%}."
+
+    def records(self) -> Sequence[Row]:
+        """One row per run."""
+        best = self.best
+        return [
+            {
+                "method": each.case.method,
+                "k": each.case.k,
+                "t": each.case.t,
+                "form": each.form,
+                "status": each.status,
+                "detail_lost": each.normalized_loss if each.done else None,
+                "classes": each.classes if each.done else None,
+                "left_out": each.suppressed if each.done else None,
+                "seconds": each.seconds,
+                "frontier": each.case in best,
+            }
+            for each in self.outcomes
+        ]
+
     def to_dict(self) -> dict[str, Any]:
+        """As `polyveil compare --json` prints it."""
         best = self.best
         return {
             "rows": self.rows,
@@ -53,31 +94,86 @@ class Comparison:
 
 def compare(
     source: Any,
-    policy: Policy | Mapping[str, Any] | Path | str,
+    policy: PolicyLike,
     *,
-    methods: Sequence[str],
-    k: Sequence[int] = (),
-    t: Sequence[float] = (),
+    methods: str | Sequence[str] = "all",
+    k: int | Sequence[int] = (),
+    t: float | Sequence[float] = (),
     limit: float = DEFAULT_LIMIT,
     jobs: int = 2,
     out: Path | str | None = None,
     resume: bool = False,
     seed: int | None = 1,
-    progress: Progress = SILENT,
+    progress: Progress | bool = False,
     reading: Mapping[str, Any] | None = None,
 ) -> Comparison:
-    """Run every combination of method, k and t; with `out`, keep results and a page there.
+    """Run methods and parameters side by side on one table: what each loses for the protection it gives.
 
-    Raises PolicyError or InputError for what cannot be used; what a method cannot do is an outcome, not an error.
+    Parameters
+    ----------
+    source : path, frame, Table or database address
+        The table.
+    policy : Policy, dict or path
+        What each column is, and the guarantees.
+    methods : str or list of str
+        Methods to run; "all" for every one.
+    k, t : number or list of numbers
+        Values to try instead of the policy's own; t is set for every sensitive column alike.
+    limit : float
+        Seconds each run may take.
+    jobs : int
+        Runs at the same time, each in a process of its own.
+    out : path, optional
+        Folder for the results and the page comparison.html. Finished runs are kept there.
+    resume : bool
+        Take up an older comparison in `out`.
+    seed : int, optional
+        Seed of the methods' choices.
+    progress : Progress or bool
+        True shows a bar, in a terminal or a notebook.
+    reading : dict, optional
+        Options of `polyveil.read`.
+
+    Returns
+    -------
+    Comparison
+        Every run, the least detail lost first. What a method cannot do is an entry of it, not an error.
+
+    Raises
+    ------
+    InputError, PolicyError
+        The table, the policy or an option cannot be used.
+
+    Examples
+    --------
+    >>> import polars as pl, polyveil
+    >>> people = pl.DataFrame({"age": [30, 31, 52, 53], "disease": ["flu", "asthma", "flu", "asthma"]})
+    >>> policy = {"columns": {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}, "privacy": {"k": 2}}
+    >>> comparison = polyveil.compare(people, policy, methods="mondrian", k=[2, 4], jobs=1)
+    >>> [(run.case.k, round(run.normalized_loss, 2)) for run in comparison.outcomes]
+    [(2, 0.04), (4, 1.0)]
     """
-    from polyveil.pipeline import load_policy
+    with shown(progress) as listening:
+        # auto tries the others by itself, so it has no place beside them
+        chosen = [name for name in METHODS if name != "auto"] if methods == "all" else one_or_more(methods)
+        cases = cases_of(chosen, one_or_more(k), one_or_more(t))
+        return _compared(source, load_policy(policy), cases, limit, jobs, out, resume, seed, listening, reading or {})
 
-    base = load_policy(policy)
-    cases = cases_of(methods, k, t)
+
+def _compared(
+    source: Any,
+    base: Policy,
+    cases: Sequence[Case],
+    limit: float,
+    jobs: int,
+    out: Path | str | None,
+    resume: bool,
+    seed: int | None,
+    progress: Progress,
+    reading: Mapping[str, Any],
+) -> Comparison:
     folder = _folder(out, resume) if out is not None else None
-    table = read(source, **(reading or {}))
-    from polyveil.table.bind import bind
-
+    table = read(source, **reading)
     bind(base, table)  # faults of the policy itself are told once, not once a case
     policies = {case: policy_of(case, base) for case in cases}
     data = _data_key(source, table) if folder else ""
@@ -92,7 +188,8 @@ def compare(
         if folder:
             _write_json(files[outcome.case], {**outcome.to_dict(), "limit": limit})
         shown.add(outcome)
-    comparison = Comparison(tuple(sorted(found.values(), key=_order)), table.height, len(base.having("quasi")), reused)
+    ordered = tuple(sorted(found.values(), key=_order))
+    comparison = Comparison(ordered, table.height, len(base.having("quasi")), reused, frame_kind=table.kind)
     if folder:
         _write_pages(folder.parent, comparison)
     return comparison

@@ -23,35 +23,85 @@ from polyveil.attacks.order import order
 from polyveil.attacks.result import Attack, AttackReport, Verdict, wilson
 from polyveil.attacks.scene import TRIALS, Crowd, Scene, set_scene
 from polyveil.attacks.slices import slices
-from polyveil.policy import Policy
-from polyveil.progress import SILENT, Progress
+from polyveil.policy import PolicyLike
+from polyveil.progress import Progress, shown
 from polyveil.table.source import read
+from polyveil.verification import ReleaseLike
 
 __all__ = ["Attack", "AttackReport", "Crowd", "Scene", "Verdict", "attack", "set_scene", "wilson"]
 
 
 def attack(
-    release: Any,
+    release: ReleaseLike,
     original: Any,
     *,
-    policy: Policy | None = None,
-    second: Any = None,
+    policy: PolicyLike | None = None,
+    second: ReleaseLike | None = None,
     heldout: Any = None,
     trials: int = TRIALS,
     seed: int = 0,
     reading: Mapping[str, Any] | None = None,
-    progress: Progress = SILENT,
+    progress: Progress | bool = False,
 ) -> AttackReport:
-    """Let every adversary attack the release.
+    """Let simulated adversaries attack a release, and compare their success with what was guaranteed.
 
-    `release` and `second` (another release of the same table) are folders, database addresses or releases in memory;
-    `original` and `heldout` (people who are not in the release) are tables as `polyveil.read` takes them. `policy`
-    holds other promises against the release than its own. `trials` people are attacked, drawn by `seed`.
+    Parameters
+    ----------
+    release : path, database address or Release
+        The release to attack.
+    original : path, frame, Table or database address
+        The table it was made from, which only its steward has.
+    policy : Policy, dict or path, optional
+        Guarantees to attack instead of the release's own.
+    second : path, database address or Release, optional
+        Another release of the same table, attacked together with the first.
+    heldout : path, frame, Table or database address, optional
+        People who are not in the release: the baseline of the learned attack.
+    trials : int
+        How many people are attacked.
+    seed : int
+        Which people are attacked.
+    reading : dict, optional
+        Options of `polyveil.read` for `original` and `heldout`.
+    progress : Progress or bool
+        True shows a bar, in a terminal or a notebook.
+
+    Returns
+    -------
+    AttackReport
+        One entry per attack with success, baseline, interval and bound. `outcome` is "not checked" if no attack could
+        be held against a guarantee.
+
+    Raises
+    ------
+    InputError
+        The release or the table cannot be read, or they do not belong together.
+
+    Examples
+    --------
+    >>> import polars as pl, polyveil
+    >>> people = pl.DataFrame({"age": [30, 31, 52, 53], "disease": ["flu", "asthma", "flu", "asthma"]})
+    >>> policy = {"columns": {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}, "privacy": {"k": 2}}
+    >>> release = polyveil.anonymize(people, policy)
+    >>> report = polyveil.attack(release, people)
+    >>> report.outcome, report.named("prosecutor linkage").bound
+    ('holds', 0.5)
     """
-    progress.stage("read")
-    scene = set_scene(release, original, policy=policy, trials=trials, seed=seed, reading=reading)
-    outsiders = None if heldout is None else _outsiders(scene, heldout, reading)
-    progress.stage("attack")
+    with shown(progress) as listening:
+        listening.stage("read")
+        people = read(original, **(reading or {}))
+        scene = set_scene(release, people, policy=policy, trials=trials, seed=seed)
+        outsiders = None if heldout is None else _outsiders(scene, heldout, reading)
+        listening.stage("attack")
+        found = _attacks(scene, outsiders, listening)
+        if second is not None:
+            other = set_scene(second, people, policy=policy, targets=scene.targets)
+            found += intersection(scene, other)
+    return AttackReport(tuple(found), frame_kind=people.kind)
+
+
+def _attacks(scene: Scene, outsiders: tuple[Any, dict[str, Any]] | None, progress: Progress) -> list[Attack]:
+    """Every adversary against one release."""
     found = [*linkage(scene)]
     names = [name for crowd in scene.crowds for name in crowd.attributes]
     for done, name in enumerate(names):
@@ -63,10 +113,7 @@ def attack(
     found += joint(scene)
     found += order(scene)
     found += slices(scene)
-    if second is not None:
-        other = set_scene(second, original, policy=policy, reading=reading, targets=scene.targets)
-        found += intersection(scene, other)
-    return AttackReport(tuple(found))
+    return found
 
 
 def _outsiders(scene: Scene, heldout: Any, reading: Mapping[str, Any] | None) -> tuple[Any, dict[str, Any]]:

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyveil.arrays import FloatArray
+from polyveil.results import Outcome, Result, Row, counted
 
 Verdict = Literal["within bound", "broken", "no promise", "not run"]
 USUAL = 1.959964
@@ -48,27 +49,57 @@ class Attack:
         return asdict(self)
 
 
-@dataclass(frozen=True)
-class AttackReport:
+@dataclass(frozen=True, repr=False)
+class AttackReport(Result):
     """All adversaries against one release."""
 
     attacks: tuple[Attack, ...]
 
     @property
-    def holds(self) -> bool:
-        """No promise was broken."""
-        return not self.broken
+    def outcome(self) -> Outcome:
+        """fails where a guarantee was broken, holds where one was attacked and kept; otherwise not checked."""
+        if self.broken:
+            return "fails"
+        return "holds" if any(attack.verdict == "within bound" for attack in self.attacks) else "not checked"
 
     @property
     def broken(self) -> tuple[Attack, ...]:
+        """The attacks that reach more than a guarantee allows."""
         return tuple(attack for attack in self.attacks if attack.verdict == "broken")
 
     def named(self, name: str, attribute: str | None = None) -> Attack:
         """The attack of that name (and attribute, where it is given)."""
         return next(a for a in self.attacks if a.name == name and attribute in (None, a.attribute))
 
+    @property
+    def unpromised(self) -> tuple[Attack, ...]:
+        """The attacks that no guarantee covers and that the release makes easier."""
+        return tuple(each for each in self.attacks if each.verdict == "no promise" and each.low > each.baseline)
+
+    def answer(self) -> str:
+        """What the adversaries reached, in one sentence."""
+        outside = f"{counted(len(self.unpromised), 'attack')} outside the guarantees made easier by this release"
+        tried = sum(each.verdict in ("within bound", "broken") for each in self.attacks)
+        if self.broken:
+            return f"{len(self.broken):,} of {counted(tried, 'attack')} broke a guarantee; {outside}."
+        if not tried:
+            return f"No attack could be held against a guarantee; {outside}."
+        return f"{outside[0].upper()}{outside[1:]}; no guarantee was broken by the {counted(tried, 'attack')} on it."
+
+    def records(self) -> Sequence[Row]:
+        """One row per attack."""
+        names = ("name", "attribute", "success", "baseline", "low", "high", "bound", "worst", "trials", "verdict")
+        return [{name: _plain(getattr(each, name)) for name in names} for each in self.attacks]
+
     def to_dict(self) -> dict[str, Any]:
-        return {"holds": self.holds, "attacks": [attack.to_dict() for attack in self.attacks]}
+        """As `polyveil attack --json` prints it; a figure that was not measured is None."""
+        attacks = [{key: _plain(value) for key, value in each.to_dict().items()} for each in self.attacks]
+        return {"holds": self.holds, "outcome": self.outcome, "attacks": attacks}
+
+
+def _plain(value: Any) -> Any:
+    """JSON has no NaN."""
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def wilson(successes: float, trials: int, deviations: float = USUAL) -> tuple[float, float]:

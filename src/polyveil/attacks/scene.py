@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,16 +19,14 @@ from polyveil.arrays import FloatArray, IntArray
 from polyveil.attacks.cells import misfits
 from polyveil.errors import InputError
 from polyveil.models import Attribute, ClassStatistics, Model, from_classes, models_for
-from polyveil.policy import Policy, from_public
+from polyveil.policy import Policy, PolicyLike, from_public, load_policy
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable, distinct
-from polyveil.table.databases import is_url
 from polyveil.table.encode import encode
 from polyveil.table.source import Table, read
+from polyveil.verification import ReleaseLike, load_release
 from polyveil.verification.attributes import Declared, codes_of_cells, declared_attributes
 from polyveil.verification.classes import class_of_row
-from polyveil.verification.database import read_stored
-from polyveil.verification.files import read_manifest, read_tables
 from polyveil.verification.joint import with_joint
 
 TRIALS = 2000
@@ -124,35 +121,23 @@ class Scene:
         return self.secrets[attribute][self.targets]
 
 
-def load_release(release: Any) -> tuple[Mapping[str, Any], Mapping[str, pl.DataFrame]]:
-    """Manifest and tables of a release in memory, in a folder, or in a database."""
-    if hasattr(release, "manifest") and hasattr(release, "tables"):
-        return release.manifest, release.tables
-    if isinstance(release, str) and is_url(release):
-        manifest, tables, _ = read_stored(release)
-        return manifest, tables
-    manifest = read_manifest(Path(release))
-    tables, unreadable = read_tables(Path(release), manifest)
-    if unreadable:
-        raise InputError(f"the release cannot be read as a whole: {unreadable[0].message}. Run `polyveil verify`")
-    return manifest, tables
-
-
 def set_scene(
-    release: Any,
+    release: ReleaseLike,
     original: Any,
     *,
-    policy: Policy | None = None,
+    policy: PolicyLike | None = None,
     trials: int = TRIALS,
     seed: int = 0,
-    reading: Mapping[str, Any] | None = None,
     targets: IntArray | None = None,
 ) -> Scene:
     """Read both tables and link the people attacked with the groups they fit."""
-    manifest, tables = load_release(release)
+    manifest, tables, findings = load_release(release)
+    damage = [finding for finding in findings if finding.outcome == "fails"]
+    if damage:
+        raise InputError(f"the release is not what was published: {damage[0].message}. Run `polyveil verify`")
     stated = from_public(manifest["policy"])
-    asked = policy or stated
-    people = code_people(stated, read(original, **(reading or {})))
+    asked = stated if policy is None else load_policy(policy)
+    people = code_people(stated, read(original))
     declared = declared_attributes(manifest, stated)
     secrets = {column.name: _translated(column, declared[column.name]) for column in people.sensitive}
     rng = np.random.default_rng(seed)

@@ -78,7 +78,7 @@ def anonymize(
         if private is not None:
             release.save_private(private)
         if as_json:
-            print_json({**release.summary(), "release": shown(out)})
+            print_json({**release.to_dict(), "release": shown(out)})
         else:
             from polyveil.cli.show import show_release
 

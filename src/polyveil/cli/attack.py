@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -40,19 +40,18 @@ def attack(
     """Attack a release as simulated adversaries would, and compare their success with the guarantees.
 
     For each attack: its success, its success without the release, a 95 % interval, and the highest success that the
-    guarantees allow. This needs the original table, so only its steward can run it. Exit code 1: a guarantee is broken.
+    guarantees allow. This needs the original table, so only its steward can run it. Exit code 1: a guarantee is broken,
+    or no attack could test one.
     """
     with reported_errors(as_json=as_json):
         from polyveil.attacks import attack as run
-        from polyveil.policy import Policy
         from polyveil.table.databases import shown
 
-        asked = None if policy is None else Policy.from_yaml(policy)
         with shown_progress(quiet=quiet or as_json) as progress:
             report = run(
                 release,
                 original,
-                policy=asked,
+                policy=policy,
                 second=second,
                 heldout=heldout,
                 trials=trials,
@@ -60,7 +59,7 @@ def attack(
                 progress=progress,
             )
         if as_json:
-            print_json({**_without_nan(report.to_dict()), "release": shown(release)})
+            print_json({**report.to_dict(), "release": shown(release)})
         else:
             show_attacks(report)
     if not report.holds:
@@ -83,16 +82,19 @@ def show_attacks(report: AttackReport) -> None:
     )
     for found in report.broken:
         out.print(f"[bold red]broken[/] {_title(found)}: {found.adversary}. Guarantee: {found.promise}")
-    unpromised = [_title(a) for a in report.attacks if a.verdict == "no promise" and a.low > a.baseline]
+    unpromised = [_title(found) for found in report.unpromised]
     if unpromised:
         outside = "1 attack is" if len(unpromised) == 1 else f"{len(unpromised)} attacks are"
         out.print(
             f"[yellow]{outside} outside the guarantees[/], and this release makes "
             f"{'it' if len(unpromised) == 1 else 'them'} easier: {_listed(unpromised)}"
         )
-    out.print(
-        "[green]No guarantee was broken.[/]" if report.holds else "[red]A guarantee of this release is broken.[/]"
-    )
+    verdict = {
+        "holds": "[green]No guarantee was broken.[/]",
+        "fails": "[red]A guarantee of this release is broken.[/]",
+        "not checked": "[yellow]No attack could be compared with a guarantee, so none was tested.[/]",
+    }
+    out.print(verdict[report.outcome])
 
 
 def _cells(found: Attack) -> list[str]:
@@ -117,12 +119,3 @@ def _title(found: Attack) -> str:
 
 def _listed(items: Sequence[str], most: int = 6) -> str:
     return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")
-
-
-def _without_nan(value: Any) -> Any:
-    """JSON has no NaN: a figure that was not measured is null."""
-    if isinstance(value, dict):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_without_nan(item) for item in value]
-    return None if isinstance(value, float) and value != value else value

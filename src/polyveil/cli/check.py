@@ -60,7 +60,7 @@ def check(
             print_json({**checkup.to_dict(), "data": shown(data) if is_url(data) else Path(data).name})
         else:
             _show(checkup, show_classes)
-    if checkup.holds is False:
+    if checkup.outcome == "fails":
         raise typer.Exit(1)
 
 

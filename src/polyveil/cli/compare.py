@@ -41,15 +41,12 @@ def compare(
     kept = f"finished runs are kept in {out}. Run the same command with --resume to continue"
     with reported_errors(as_json=as_json, stopped=kept):
         from polyveil.advice.compare import compare as run
-        from polyveil.methods import METHODS
 
-        # auto tries the others by itself
-        chosen = [name for name in METHODS if name != "auto"] if methods == "all" else _texts(methods)
         with shown_progress(quiet=quiet or as_json) as progress:
             comparison = run(
                 data,
                 policy,
-                methods=chosen,
+                methods="all" if methods == "all" else _texts(methods),
                 k=[int(x) for x in _numbers(k, "--k", least=2, whole=True)],
                 t=_numbers(t, "--t", least=0),
                 limit=limit,

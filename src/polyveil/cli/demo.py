@@ -44,7 +44,7 @@ def demo(
                 written.data, written.policy, out=out / "release", overwrite=overwrite, progress=progress
             )
         if as_json:
-            print_json({**release.summary(), "release": str(out / "release")})
+            print_json({**release.to_dict(), "release": str(out / "release")})
             return
         from polyveil.cli.show import show_release
 

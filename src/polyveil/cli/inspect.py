@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from polyveil.cli.frame import print_json, reported_errors
 
 if TYPE_CHECKING:
-    from polyveil.table.profiling.profile import ColumnProfile
+    from polyveil.table.profiling.profile import ColumnProfile, Profile
 
 
 def inspect(
@@ -33,25 +32,15 @@ def inspect(
     columns others may know about a person.
     """
     with reported_errors(as_json=as_json):
-        from polyveil.table import read
-        from polyveil.table.profiling.profile import profile, singled_out
+        from polyveil.table.profiling.profile import profile
 
-        read_table = read(data, missing=missing or (), table=table, query=query)
-        profiles = profile(read_table)
-        quasi = [column.name for column in profiles if column.role == "quasi"]
-        alone = singled_out(read_table, quasi) if quasi else 0
+        found = profile(data, missing=missing or (), table=table, query=query)
         if out is not None:
-            _write(out, profiles, read_table.name)
-        about = {"rows": read_table.height, "quasi": quasi, "singled_out": alone}
+            _write(out, found.columns, found.name)
         if as_json:
-            columns = [{key: _plain(value) for key, value in asdict(column).items()} for column in profiles]
-            print_json({**about, "columns": columns, "policy": str(out) if out else None})
+            print_json({**found.to_dict(), "policy": str(out) if out else None})
         else:
-            _show(profiles, about, out)
-
-
-def _plain(value: Any) -> Any:
-    return value if value is None or isinstance(value, (str, int, float, list, tuple, dict)) else str(value)
+            _show(found, out)
 
 
 def _write(out: Path, profiles: Sequence[ColumnProfile], source: str) -> None:
@@ -67,25 +56,25 @@ def _write(out: Path, profiles: Sequence[ColumnProfile], source: str) -> None:
         raise InputError(f"{out} cannot be written ({error.strerror}). Choose another place") from None
 
 
-def _show(profiles: Sequence[ColumnProfile], about: dict[str, Any], out: Path | None) -> None:
+def _show(found: Profile, out: Path | None) -> None:
     from polyveil.cli.show import console, plain_table
 
     screen = console()
     table = plain_table("column", "type", "missing", "distinct", "role", "reason")
     colour = {"identifier": "red", "quasi": "yellow", "sensitive": "magenta", "insensitive": "dim"}
-    for column in profiles:
+    for column in found.columns:
         hints = "".join(f"; {hint.marker!r} may mean missing" for hint in column.missing_hints)
         role = f"[{colour[column.role]}]{column.role}[/]"
         table.add_row(
             column.name, column.type, f"{column.missing:,}", f"{column.distinct:,}", role, column.reason + hints
         )
-    screen.print(f"{about['rows']:,} rows, {len(profiles)} columns\n")
+    screen.print(f"{found.height:,} rows, {len(found.columns)} columns\n")
     screen.print(table)
-    if about["quasi"]:
-        share = about["singled_out"] / max(about["rows"], 1)
+    if found.quasi:
+        share = found.singled_out / max(found.height, 1)
         screen.print(
-            f"\n[bold]{about['singled_out']:,}[/] people ({share:.1%}) have a unique combination of "
-            f"{', '.join(about['quasi'])}"
+            f"\n[bold]{found.singled_out:,}[/] people ({share:.1%}) have a unique combination of "
+            f"{', '.join(found.quasi)}"
         )
     if out is not None:
         screen.print(f"\nPolicy to edit: [bold]{out}[/]")

@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from polyveil.progress import SILENT, Progress
+from polyveil.progress import SILENT, Progress, shown
 
 QUIET_SECONDS = 2.0
 LINE_EVERY = 5.0
@@ -32,33 +32,6 @@ class LineProgress(Progress):
             sys.stderr.flush()
 
 
-class BarProgress(Progress):
-    """A rich bar with the stage, how far it is, time passed and time left."""
-
-    def __init__(self) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-        from rich.progress import Progress as Bar
-
-        self.bar = Bar(
-            SpinnerColumn(),
-            TextColumn("{task.description:<10}"),
-            BarColumn(),
-            TextColumn("{task.fields[note]}"),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self.task = self.bar.add_task("", total=None, note="")
-
-    def stage(self, name: str) -> None:
-        self.bar.reset(self.task, description=name, total=None, note="")
-
-    def advance(self, done: float, note: str = "") -> None:
-        self.bar.update(self.task, completed=done, total=1.0, note=note)
-
-
 @contextmanager
 def shown_progress(*, quiet: bool) -> Iterator[Progress]:
     """The right progress for where stderr goes."""
@@ -69,8 +42,7 @@ def shown_progress(*, quiet: bool) -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield LineProgress()
     else:
-        progress = BarProgress()
-        with progress.bar:
+        with shown(True) as progress:
             yield progress
 
 

@@ -31,14 +31,7 @@ def report(
     With --original it also shows how far simulated attacks get, and must not be published.
     """
     with reported_errors(as_json=as_json):
-        from polyveil.errors import InputError
-        from polyveil.reports.steward import steward_sections
-        from polyveil.reports.stored import report_of
-        from polyveil.reports.writing import check_page_target, write_page
+        from polyveil.reports.stored import report as run
 
-        check_page_target(out, overwrite=overwrite)
-        if row_map is not None and original is None:
-            raise InputError("--row-map needs the original table as well. Add --original")
-        more = steward_sections(release, original, row_map=row_map) if original else []
-        write_page(out, report_of(release, more=more))
+        run(release, out=out, original=original, row_map=row_map, overwrite=overwrite)
         print_json({"report": str(out)}) if as_json else typer.echo(out)

@@ -70,7 +70,7 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
 
     def bind(self, table: Table, policy: Policy) -> Original:
         bound = bind(policy, table)
-        return Original(bound, encode(bound))
+        return Original(bound, encode(bound), table.kind)
 
     def attributes(self, bound: Original) -> dict[str, Attribute]:
         return attributes_of(bound.coded)
@@ -109,14 +109,22 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
         manifest: dict[str, Any],
         seconds: Mapping[str, float],
     ) -> Release:
-        return Release(tables, manifest, seconds, found.partition.class_of_row, bound.bound.notes, bound)
+        return Release(
+            tables,
+            manifest,
+            seconds,
+            found.partition.class_of_row,
+            bound.bound.notes,
+            original=bound,
+            frame_kind=bound.kind,
+        )
 
     def publish(
         self, release: Release, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
     ) -> Release:
         publish(
             out,
-            release.tables,
+            release.frames,
             release.manifest,
             file_format=release.file_format,
             overwrite=overwrite,

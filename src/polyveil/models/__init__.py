@@ -1,7 +1,7 @@
 """Privacy models: each judges class statistics, says in plain words what it demands, helps against and leaves open."""
 
 from polyveil.models.anonymity import AlphaAnonymity, KAnonymity
-from polyveil.models.base import TOLERANCE, FormField, Model, Outcome, SensitiveModel, Verdict
+from polyveil.models.base import TOLERANCE, FormField, Model, SensitiveModel, Verdict
 from polyveil.models.closeness import TCloseness
 from polyveil.models.disclosure import BasicBetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
 from polyveil.models.diversity import (
@@ -44,7 +44,6 @@ __all__ = [
     "KAnonymity",
     "LevelDiversity",
     "Model",
-    "Outcome",
     "PSensitivity",
     "PolicyField",
     "RecursiveDiversity",

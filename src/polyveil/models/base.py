@@ -14,11 +14,11 @@ from polyveil.models.constraints import Constraint, OnlyByModel
 from polyveil.models.statistics import Attribute, Block, ClassStatistics
 from polyveil.policy.guarantees import PolicyField
 from polyveil.policy.schema import Column, Policy, Privacy
+from polyveil.results import Outcome
 
 TOLERANCE = 1e-9
 """Slack for rounding in every comparison: a class exactly at its threshold holds."""
 
-Outcome = Literal["holds", "fails", "not checked"]
 Direction = Literal["at least", "at most", "below"]
 
 

@@ -2,7 +2,7 @@
 
 from polyveil.policy.broken import BrokenRule
 from polyveil.policy.hierarchy import Hierarchy, HierarchyFault
-from polyveil.policy.load import check, from_dict, from_file, from_text, to_yaml
+from polyveil.policy.load import PolicyLike, check, from_dict, from_file, from_text, load_policy, to_yaml
 from polyveil.policy.public import from_public, public
 from polyveil.policy.rules import DateParts, File, Intervals, Mask, Order, Rule, Tree
 from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice
@@ -20,6 +20,7 @@ __all__ = [
     "MethodChoice",
     "Order",
     "Policy",
+    "PolicyLike",
     "Privacy",
     "ReleaseChoice",
     "Rule",
@@ -29,6 +30,7 @@ __all__ = [
     "from_file",
     "from_public",
     "from_text",
+    "load_policy",
     "public",
     "to_dict",
     "to_yaml",

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-from polyveil.errors import Fault, PolicyError
+from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.policy.added_keys import add_installed_keys
 from polyveil.policy.broken import BrokenRule
 from polyveil.policy.broken import Path as Place
@@ -21,8 +21,10 @@ from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, Releas
 from polyveil.policy.source import MAX_BYTES, Unreadable, read_nodes
 from polyveil.policy.to_yaml import to_yaml
 
-__all__ = ["check", "from_dict", "from_file", "from_text", "to_yaml"]
+__all__ = ["PolicyLike", "check", "from_dict", "from_file", "from_text", "load_policy", "to_yaml"]
 
+PolicyLike = Policy | Mapping[str, Any] | Path | str
+"""A policy as people have it: an object, plain data, or the path of a YAML file."""
 Model = TypeVar("Model", bound=BaseModel)
 VERSION = 1
 _MAX_OPTION_DEPTH = 20
@@ -50,6 +52,22 @@ def from_text(text: str, *, folder: Path | str = ".", source: str = "the policy"
 def from_dict(data: Mapping[str, Any], *, folder: Path | str = ".") -> Policy:
     """Build from plain data; a key with the value None is as if absent."""
     return _build(data, Faults(), Path(folder), "the policy")
+
+
+def load_policy(policy: PolicyLike) -> Policy:
+    """The policy, whichever way it comes; raises PolicyError with every fault."""
+    if isinstance(policy, Policy):
+        faults = check(policy)
+        if faults:
+            raise PolicyError(faults)
+        return policy
+    if isinstance(policy, Mapping):
+        return from_dict(policy)
+    if isinstance(policy, str | Path):
+        return from_file(policy)
+    raise InputError(
+        f"a policy cannot be read from a {type(policy).__name__}. Give a Policy, a dict, or the path of a YAML file"
+    )
 
 
 def check(policy: Policy) -> tuple[Fault, ...]:

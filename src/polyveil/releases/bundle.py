@@ -29,7 +29,7 @@ def write_bundle(
     file_format: str = "parquet",
     overwrite: bool = False,
     extra: Mapping[str, str] | None = None,
-    accept: Callable[[Path], None] = lambda _: None,
+    accept: Callable[[Path], object] = lambda _: None,
 ) -> None:
     """Write tables, extra text files and the manifest to `path`, whole or not at all.
 
@@ -52,7 +52,7 @@ def write_whole(
     fill: Callable[[Path], dict[str, Any]],
     *,
     overwrite: bool,
-    accept: Callable[[Path], None],
+    accept: Callable[[Path], object],
 ) -> dict[str, Any]:
     """A folder that `fill` writes files into, with its manifest, under its name once `accept` has not refused it.
 

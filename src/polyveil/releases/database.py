@@ -28,7 +28,7 @@ def write_release(
     manifest: Mapping[str, Any],
     *,
     overwrite: bool = False,
-    accept: Callable[[StoredRelease], None] = lambda _: None,
+    accept: Callable[[StoredRelease], object] = lambda _: None,
 ) -> None:
     """Write the release into its schema, whole or not at all.
 

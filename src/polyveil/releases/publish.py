@@ -32,7 +32,7 @@ def publish(
     file_format: str,
     overwrite: bool = False,
     report: bool = True,
-    accept: Callable[[Any], None],
+    accept: Callable[[Any], object],
 ) -> None:
     """Write everything, let `accept` judge what was written, and only then let it appear under its name.
 

@@ -2,34 +2,52 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import polars as pl
 
 from polyveil.arrays import IntArray
 from polyveil.errors import InputError, VerificationFailed
+from polyveil.frames import FrameKind, as_kind
 from polyveil.policy import from_public
 from polyveil.releases.publish import publish
+from polyveil.results import Outcome, Result, Row, counted, fragment, table_html
 from polyveil.table.bind import Bound
 from polyveil.table.coded import CodedTable
-from polyveil.verification import StoredRelease, Verification, verify, verify_tables
+from polyveil.verification import StoredRelease, Verification, verify
 
 TableT = TypeVar("TableT")
 
 
-class DescribedRelease(Generic[TableT]):
+SHOWN_ROWS = 8
+"""Rows of the released table that a notebook shows."""
+
+
+class DescribedRelease(Result, Generic[TableT]):
     """What a manifest says of a release's tables, whatever kind of table they are."""
 
-    tables: Mapping[str, TableT]
     manifest: Mapping[str, Any]
     seconds: Mapping[str, float]
     notes: tuple[str, ...]
+    verification: Verification | None
+
+    if TYPE_CHECKING:
+
+        @property
+        def tables(self) -> Mapping[str, TableT]:
+            """The released tables by name."""
+
+    @property
+    def outcome(self) -> Outcome:
+        """What the verifier said of it; not checked where it was not asked yet."""
+        return "not checked" if self.verification is None else self.verification.outcome
 
     @property
     def form(self) -> str:
+        """generalized, anatomized or sliced."""
         return str(self.manifest["form"])
 
     @property
@@ -49,7 +67,33 @@ class DescribedRelease(Generic[TableT]):
         found: Mapping[str, Any] = self.manifest["loss"]
         return found
 
-    def summary(self) -> dict[str, Any]:
+    def answer(self) -> str:
+        """Rows, groups and what it cost, in one sentence."""
+        size, left_out = self.manifest["class_size"], self.manifest["suppressed"]
+        return (
+            f"{counted(self.manifest['rows'] - left_out, 'row')} in {counted(self.manifest['classes'], 'group')} "
+            f"of {size['min']:,} to {size['max']:,}, {left_out:,} left out; "
+            f"{self.loss['normalized_loss']:.0%} of the detail lost."
+        )
+
+    def records(self) -> Sequence[Row]:
+        """One row per guarantee: what was asked for and what was reached."""
+        return [
+            {
+                "guarantee": claim["model"],
+                "column": claim["attribute"],
+                "asked": claim["threshold"],
+                "reached": claim["measured"],
+                "helps_against": claim["helps_against"],
+            }
+            for claim in self.manifest["claims"]
+        ]
+
+    def to_frame(self) -> TableT:
+        """The released table itself."""
+        return self.table
+
+    def to_dict(self) -> dict[str, Any]:
         """The figures of `polyveil anonymize --json`."""
         keys = ("rows", "suppressed", "classes", "class_size", "method", "privacy", "loss")
         return {**{key: self.manifest[key] for key in keys}, "seconds": dict(self.seconds), "notes": list(self.notes)}
@@ -61,22 +105,38 @@ class Original:
 
     bound: Bound
     coded: CodedTable
+    kind: FrameKind = "polars"
 
 
-@dataclass(frozen=True, eq=False)
-class Release(DescribedRelease[pl.DataFrame]):
-    """What will be published. `tables` and `manifest` are public.
+@dataclass(frozen=True, eq=False, repr=False)
+class Release(DescribedRelease[Any]):
+    """What will be published. `frames` (`tables`, as polars) and `manifest` are public.
 
     `seconds`, `class_of_row` (the class of each input row, -1 where it is suppressed), `notes` (what to know about how
     the policy was read) and `original` are for the caller alone.
     """
 
-    tables: Mapping[str, pl.DataFrame]
+    frames: Mapping[str, pl.DataFrame]
     manifest: Mapping[str, Any]
     seconds: Mapping[str, float] = field(default_factory=dict)
-    class_of_row: IntArray | None = field(default=None, repr=False)
+    class_of_row: IntArray | None = None
     notes: tuple[str, ...] = ()
-    original: Original | None = field(default=None, repr=False)
+    verification: Verification | None = None
+    original: Original | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy on disk or in another process has no original data."""
+        return {**self.__dict__, "original": None}
+
+    @property
+    def tables(self) -> Mapping[str, Any]:
+        """The released tables by name, as the kind of frame that went in."""
+        return {name: as_kind(frame, self.frame_kind) for name, frame in self.frames.items()}
+
+    def _repr_html_(self) -> str:
+        shown = self.frames["table" if "table" in self.frames else "quasi"].head(SHOWN_ROWS)
+        first = '<p class="polyveil-more">the first rows of the released table</p>'
+        return fragment(self.outcome, self.answer(), table_html(self.records()), first, table_html(shown.to_dicts()))
 
     @property
     def file_format(self) -> str:
@@ -85,13 +145,13 @@ class Release(DescribedRelease[pl.DataFrame]):
 
     def verify(self) -> Verification:
         """Check the tables against the manifest, by the code that checks strangers' releases."""
-        return verify_tables(self.manifest, self.tables)
+        return verify(self)
 
     def save(self, path: Path | str, *, overwrite: bool = False, report: bool = True) -> None:
         """Write the bundle, or into the database a URL names; it appears only once the verifier has passed it."""
         publish(
             path,
-            self.tables,
+            self.frames,
             self.manifest,
             file_format=self.file_format,
             overwrite=overwrite,
@@ -112,12 +172,12 @@ class Release(DescribedRelease[pl.DataFrame]):
             raise InputError(f"{target} cannot be written ({error.strerror}). Name another place") from None
 
 
-def require_verified(written: Path | StoredRelease) -> None:
+def require_verified(written: Path | StoredRelease) -> Verification:
     """Raise unless what was written, to a folder or into a database, passes verification."""
-    refuse_unless(verify(written))
+    return refuse_unless(verify(written))
 
 
-def refuse_unless(verification: Verification) -> None:
+def refuse_unless(verification: Verification) -> Verification:
     """No release that its own verifier has not passed."""
     if not verification.holds:
         seen = "\n".join(f"  - {finding.check}: {finding.message}" for finding in verification.failures)
@@ -125,3 +185,4 @@ def refuse_unless(verification: Verification) -> None:
             "the release did not pass its own verification, so nothing was published. "
             f"This is a fault in polyveil, not in your data; please report it.\n{seen}"
         )
+    return verification

@@ -13,6 +13,8 @@ from polyveil.errors import InputError
 from polyveil.reports.bars import Bar, bars
 from polyveil.reports.markup import Markup, number, percent, table, tag
 from polyveil.reports.page import Section
+from polyveil.table.source import Table, read
+from polyveil.verification import ReleaseLike, load_release
 
 if TYPE_CHECKING:
     from polyveil.attacks import Attack, AttackReport
@@ -22,8 +24,8 @@ NOT_PUBLIC = "This part was made with the original table. Do not publish it."
 
 
 def steward_sections(
-    release: str | Path,
-    original: str,
+    release: ReleaseLike,
+    original: Any,
     *,
     row_map: Path | None = None,
     trials: int = 2000,
@@ -32,15 +34,16 @@ def steward_sections(
     """Attacks with the original table and, where the row map of a generalized release is at hand, its usefulness."""
     from polyveil.attacks import attack
 
-    sections = [attack_section(attack(release, original, trials=trials, reading=reading))]
+    table = read(original, **(reading or {}))
+    sections = [attack_section(attack(release, table, trials=trials))]
     if row_map is not None:
-        sections.append(utility_section(_utility(release, original, row_map, reading)))
+        sections.append(utility_section(_utility(release, table, row_map)))
     return sections
 
 
 def attack_section(report: AttackReport) -> Section:
     """Every adversary with success, baseline, interval and bound together."""
-    held = "No guarantee was broken." if report.holds else "A guarantee was broken. See the verdicts."
+    held = report.answer()
     rows = [_attack_row(each) for each in report.attacks]
     adversaries = {each.name: each.adversary for each in report.attacks}
     headers = ("attack", "column", "right", "without the release", "95 % interval", "allowed", "verdict")
@@ -95,16 +98,14 @@ def utility_section(utility: Utility) -> Section:
     return Section("utility", "How useful it still is", tuple(parts))
 
 
-def _utility(release: str | Path, original: str, row_map: Path, reading: Mapping[str, Any] | None) -> Utility:
+def _utility(release: ReleaseLike, original: Table, row_map: Path) -> Utility:
     from polyveil.measure.utility import measure_utility
     from polyveil.partition import Partition
     from polyveil.policy import from_public
     from polyveil.table.bind import bind
     from polyveil.table.encode import encode
-    from polyveil.table.source import read
-    from polyveil.verification.files import read_manifest
 
-    manifest = read_manifest(Path(release))
+    manifest, _, _ = load_release(release)
     if manifest["form"] != "generalized":
         raise InputError("usefulness is measured only for generalized releases. Leave out --row-map")
     try:
@@ -112,10 +113,9 @@ def _utility(release: str | Path, original: str, row_map: Path, reading: Mapping
     except (OSError, pl.exceptions.PolarsError):
         raise InputError(f"{row_map} is not a row map. Give the row_map.parquet that belongs to this release") from None
     policy = from_public(manifest["policy"])
-    whole = read(original, **(reading or {}))
-    if len(classes) != whole.height:
+    if len(classes) != original.height:
         raise InputError(
-            f"{row_map} has {len(classes)} rows, the original {whole.height}. Give those that belong together"
+            f"{row_map} has {len(classes)} rows, the original {original.height}. Give those that belong together"
         )
-    known = replace(whole, frame=whole.frame.select(*policy.columns))
+    known = replace(original, frame=original.frame.select(*policy.columns))
     return measure_utility(encode(bind(policy, known)), Partition(classes))

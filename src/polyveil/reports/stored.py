@@ -1,30 +1,100 @@
-"""The report of a release that is published already, rebuilt from its files or database tables."""
+"""The report of a release that exists already, rebuilt from its files, its database tables or memory."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
+from typing import Any
 
-from polyveil.errors import VerificationFailed
+from polyveil.errors import InputError, VerificationFailed
 from polyveil.reports import build
 from polyveil.reports.page import Section
-from polyveil.table.databases import is_url
-from polyveil.verification import verify
-from polyveil.verification.database import read_stored
-from polyveil.verification.files import read_manifest, read_tables
+from polyveil.reports.steward import steward_sections
+from polyveil.reports.writing import check_page_target, write_page
+from polyveil.verification import ReleaseLike, load_release, verify
 
 
-def report_of(place: Path | str, *, more: Sequence[Section] = ()) -> str:
-    """The page for the release at `place`; a release that does not verify gets none."""
-    found = verify(place)
+class ReportPage(str):
+    """The text of an HTML page, which a notebook shows as the page it is."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        # allow-same-origin is not given: the page needs no script, and gets none.
+        frame = 'style="width: 100%; height: 40em; border: 1px solid #8888; background: Canvas" sandbox'
+        return f'<iframe title="Release report" {frame} srcdoc="{escape(self)}"></iframe>'
+
+
+def report(
+    release: ReleaseLike,
+    *,
+    out: Path | str | None = None,
+    original: Any = None,
+    row_map: Path | str | None = None,
+    overwrite: bool = False,
+    reading: Mapping[str, Any] | None = None,
+) -> ReportPage:
+    """Make the page that tells a reader what a release guarantees, what it cost and what it does not cover.
+
+    Parameters
+    ----------
+    release : path, database address or Release
+        The release; it is verified first.
+    out : path, optional
+        The file to write, beside returning the page.
+    original : path, frame, Table or database address, optional
+        The table the release was made from. Adds what simulated adversaries reach; such a page is not for publication.
+    row_map : path, optional
+        With `original`: the release's row_map.parquet. Adds what the release is still good for.
+    overwrite : bool
+        Replace an older file of that name.
+    reading : dict, optional
+        Options of `polyveil.read` for `original`.
+
+    Returns
+    -------
+    ReportPage
+        The HTML text, a `str`: one page that loads nothing. A notebook shows it as a page.
+
+    Raises
+    ------
+    VerificationFailed
+        The release does not hold, so a report would mislead.
+    InputError
+        The release or the table cannot be read, or the file cannot be written.
+
+    Examples
+    --------
+    >>> import polars as pl, polyveil
+    >>> people = pl.DataFrame({"age": [30, 31, 52, 53], "disease": ["flu", "asthma", "flu", "asthma"]})
+    >>> policy = {"columns": {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}, "privacy": {"k": 2}}
+    >>> page = polyveil.report(polyveil.anonymize(people, policy))
+    >>> "<title>Release report</title>" in page
+    True
+    """
+    target = None if out is None else Path(out)
+    if target is not None:
+        check_page_target(target, overwrite=overwrite)
+    if row_map is not None and original is None:
+        raise InputError("--row-map needs the original table as well. Add --original")
+    more: Sequence[Section] = ()
+    if original is not None:
+        path = None if row_map is None else Path(row_map)
+        more = steward_sections(release, original, row_map=path, reading=reading)
+    page = ReportPage(_verified_page(release, more))
+    if target is not None:
+        write_page(target, page)
+    return page
+
+
+def _verified_page(release: ReleaseLike, more: Sequence[Section]) -> str:
+    """A release that does not verify gets no page."""
+    found = verify(release)
     if not found.holds:
         seen = "\n".join(f"  - {finding.check}: {finding.message}" for finding in found.failures)
         raise VerificationFailed(
             f"the release does not pass verification, so there is no report. `polyveil verify` says:\n{seen}"
         )
-    if isinstance(place, str) and is_url(place):
-        manifest, tables, _ = read_stored(place)
-    else:
-        manifest = read_manifest(Path(place))
-        tables, _ = read_tables(Path(place), manifest)
+    manifest, tables, _ = load_release(release)
     return build(manifest, tables, more=more)

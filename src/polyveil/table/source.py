@@ -10,7 +10,7 @@ from typing import Any, Literal
 import polars as pl
 
 from polyveil.errors import InputError
-from polyveil.frames import frame_from, mark_missing
+from polyveil.frames import FrameKind, frame_from, kind_of, mark_missing
 from polyveil.table.databases.place import is_url
 
 # A cell without text is missing, quoted ("") or not: programs that quote every cell write missing values that way, and
@@ -42,6 +42,8 @@ class Table:
     first_line: int | None = 2
     delimiter: str | None = None
     encoding: str | None = None
+    kind: FrameKind = "polars"
+    """The kind of frame it came as, which is the kind that is given back."""
 
     @property
     def height(self) -> int:
@@ -75,15 +77,43 @@ def read(
 ) -> Table:
     """Read a table from a file, a folder of Parquet files, a database, or a polars, pandas or pyarrow object.
 
-    What a text file does not say about itself is detected and can be declared instead: `delimiter`, `encoding`,
-    `decimal` mark, `quote` character (None: the file has no quoting). `names` gives column names to a text file that
-    has no header line. `missing` lists further markers that mean "missing" (such as `?`, `NA`, `-9`), compared after
-    whitespace around a cell is removed; `strip=False` keeps that whitespace.
+    What a text file does not say about itself is detected and can be declared instead.
 
-    From a database (postgresql://, sqlite://, duckdb://), `table` names what to read (`name` or `schema.name`), or
-    `query` is a SELECT.
+    Parameters
+    ----------
+    source : path, frame, Table or database address
+        What to read. A database is postgresql://, sqlite:// or duckdb://.
+    format : {"csv", "parquet"}, optional
+        The format of a file whose name does not tell it.
+    delimiter, encoding, decimal : str, optional
+        How a text file is written.
+    quote : str or None
+        The quote character of a text file; None if it has no quoting.
+    names : list of str, optional
+        Column names for a text file without a header line.
+    missing : list of str
+        Further cells that mean "missing", such as ``["?", "NA", "-9"]``.
+    strip : bool
+        Remove whitespace around the cells of a text file.
+    table, query : str, optional
+        What to read from a database: ``name`` or ``schema.name``, or a SELECT.
 
-    Raises InputError with the line number and never a cell for anything that cannot be read with certainty.
+    Returns
+    -------
+    Table
+        The table as it was read: nothing dropped, nothing generalized. `Table.frame` is its polars frame.
+
+    Raises
+    ------
+    InputError
+        Something cannot be read with certainty. The message has the line number and never a cell.
+
+    Examples
+    --------
+    >>> import polars as pl, polyveil
+    >>> table = polyveil.read(pl.DataFrame({"age": [30, 31], "town": ["Ulm", "?"]}), missing=["?"])
+    >>> table.height, table.frame["town"].null_count()
+    (2, 1)
     """
     if isinstance(source, Table):
         return source
@@ -110,7 +140,8 @@ def read(
         return Table(
             text.frame, path.name, mark, text.first_line, text.dialect.delimiter, encoding=text.content.encoding
         )
-    return Table(mark_missing(frame_from(source, "table"), missing), "table", first_line=None)
+    frame = mark_missing(frame_from(source, "table"), missing)
+    return Table(frame, "table", first_line=None, kind=kind_of(source))
 
 
 def _kind_of(path: Path, declared: Format | None) -> Format:

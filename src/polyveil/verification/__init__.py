@@ -7,31 +7,125 @@ made the classes nor the code that wrote them. Classes are what a reader sees: r
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
-from polyveil.policy import from_public
+from polyveil.errors import InputError
+from polyveil.policy import Policy, PolicyLike, from_public, load_policy
+from polyveil.policy.schema import Column
 from polyveil.table.databases import is_url
+from polyveil.verification.claims import promise_name
 from polyveil.verification.database import StoredRelease, read_stored
 from polyveil.verification.files import check_files, check_form, read_manifest, read_tables
-from polyveil.verification.findings import Finding, Verification
+from polyveil.verification.findings import Finding, Verification, not_checked
 from polyveil.verification.forms import FORMS
 
+_ABOUT_CELLS = ("role", "type", "hierarchy", "recode", "weight", "missing", "date_format")
+"""What a column says of its cells, which is the release's to say; the rest are guarantees."""
 
-def verify(place: Path | str | StoredRelease) -> Verification:
-    """Check a release on disk or, given a URL, in a database: its files or tables, then all its manifest claims."""
-    if isinstance(place, StoredRelease) or is_url(place):
-        manifest, tables, findings = read_stored(place)
-        content = verify_tables(manifest, tables)
-        return Verification((*findings, *content.findings), content.verdicts)
-    folder = Path(place)
-    manifest = read_manifest(folder)
-    findings = check_files(folder, manifest)
-    tables, unreadable = read_tables(folder, manifest)
+
+class InMemory(Protocol):
+    """A release that was not written yet: its manifest, and its tables as polars frames."""
+
+    @property
+    def manifest(self) -> Mapping[str, Any]: ...
+    @property
+    def frames(self) -> Mapping[str, pl.DataFrame]: ...
+
+
+ReleaseLike = InMemory | StoredRelease | Path | str
+"""A release in memory, in a folder, or in a database."""
+
+
+def verify(release: ReleaseLike, *, policy: PolicyLike | None = None) -> Verification:
+    """Independently re-check a release from its files: the files, every guarantee, every figure of its manifest.
+
+    Parameters
+    ----------
+    release : path, database address or Release
+        The folder of a release, its database with ``?schema=NAME``, or a release in memory.
+    policy : Policy, dict or path, optional
+        Requirements of your own. The release is checked against its own guarantees and against these as well.
+
+    Returns
+    -------
+    Verification
+        One finding per check. `holds` is True only if no check failed and every guarantee was checked.
+
+    Raises
+    ------
+    InputError
+        What was given is no release, or its manifest cannot be read.
+    PolicyError
+        `policy` has faults.
+
+    Examples
+    --------
+    >>> import polars as pl, polyveil
+    >>> people = pl.DataFrame({"age": [30, 31, 52, 53], "disease": ["flu", "asthma", "flu", "asthma"]})
+    >>> policy = {"columns": {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}, "privacy": {"k": 2}}
+    >>> release = polyveil.anonymize(people, policy)
+    >>> polyveil.verify(release).outcome
+    'holds'
+    >>> stricter = {**policy, "privacy": {"k": 3}}
+    >>> polyveil.verify(release, policy=stricter).failures[0].check
+    'asked: k-anonymity'
+    """
+    manifest, tables, findings = load_release(release)
     content = verify_tables(manifest, tables)
-    return Verification((*findings, *unreadable, *content.findings), content.verdicts)
+    asked = () if policy is None else _asked(load_policy(policy), manifest, tables)
+    return Verification((*findings, *content.findings, *asked), content.verdicts)
+
+
+def load_release(release: ReleaseLike) -> tuple[Mapping[str, Any], Mapping[str, pl.DataFrame], list[Finding]]:
+    """Manifest and tables of a release, and what its files show before they are looked into."""
+    if isinstance(release, StoredRelease) or is_url(release):
+        return read_stored(release)
+    if isinstance(release, str | Path):
+        folder = Path(release)
+        manifest = read_manifest(folder)
+        findings = check_files(folder, manifest)
+        tables, unreadable = read_tables(folder, manifest)
+        return manifest, tables, [*findings, *unreadable]
+    if not hasattr(release, "frames"):
+        raise InputError(
+            f"a {type(release).__name__} is no release that can be read here. Give the folder of a release, "
+            "its database address, or what polyveil.anonymize returned"
+        )
+    return release.manifest, release.frames, []
+
+
+def _asked(asked: Policy, manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> tuple[Finding, ...]:
+    """The release held against the guarantees of another policy; cells mean what the release says they mean."""
+    stated = from_public(manifest["policy"])
+    lacking = [
+        name
+        for name in (*asked.having("quasi"), *asked.having("sensitive"))
+        if name not in stated.columns or stated.columns[name].role != asked.columns[name].role
+    ]
+    if lacking:
+        raise InputError(
+            f"the release does not have {', '.join(lacking)} in the role that the policy asks for. "
+            "Give a policy whose quasi-identifiers and sensitive columns are those of the release"
+        )
+    columns = {name: _with_guarantees(column, asked.columns.get(name)) for name, column in stated.columns.items()}
+    merged = stated.model_copy(update={"columns": columns, "privacy": asked.privacy})
+    content = FORMS[manifest["form"]](manifest, merged, tables)
+    names = ("suppression", *(promise_name(verdict) for verdict in content.verdicts))
+    found = [finding for finding in content.findings if finding.check.startswith(names)]
+    if not content.verdicts:
+        found.append(not_checked("requirements", "the release could not be measured against the policy, see above"))
+    return tuple(replace(finding, check=f"asked: {finding.check}") for finding in found)
+
+
+def _with_guarantees(stated: Column, asked: Column | None) -> Column:
+    source = asked or Column(role=stated.role)
+    return stated.model_copy(
+        update={name: getattr(source, name) for name in Column.model_fields if name not in _ABOUT_CELLS}
+    )
 
 
 def verify_tables(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Verification:
@@ -43,4 +137,4 @@ def verify_tables(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame
     return FORMS[manifest["form"]](manifest, policy, tables)
 
 
-__all__ = ["Finding", "StoredRelease", "Verification", "verify", "verify_tables"]
+__all__ = ["Finding", "ReleaseLike", "StoredRelease", "Verification", "load_release", "verify", "verify_tables"]

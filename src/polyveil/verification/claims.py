@@ -27,9 +27,14 @@ def judge_promises(models: Sequence[Model], statistics: ClassStatistics) -> tupl
     return findings, verdicts
 
 
+def promise_name(verdict: Verdict) -> str:
+    """The check that a verdict answers."""
+    return f"{verdict.model} of {verdict.attribute}" if verdict.attribute else verdict.model
+
+
 def promise_finding(verdict: Verdict, classes: int) -> Finding:
     """A model's verdict in words."""
-    name = f"{verdict.model} of {verdict.attribute}" if verdict.attribute else verdict.model
+    name = promise_name(verdict)
     if verdict.holds:
         return holds(name, f"{verdict.statement}: measured {verdict.value:.6g}")
     if verdict.outcome == "fails":

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polyveil.models import Outcome, Verdict
+from polyveil.models import Verdict
+from polyveil.results import Outcome, Result, Row, counted
 
 
 @dataclass(frozen=True)
@@ -17,29 +19,44 @@ class Finding:
     message: str
 
 
-@dataclass(frozen=True)
-class Verification:
+@dataclass(frozen=True, repr=False)
+class Verification(Result):
     """All findings about one release, and the models' verdicts re-measured from its files."""
 
     findings: tuple[Finding, ...]
     verdicts: tuple[Verdict, ...] = ()
 
     @property
-    def holds(self) -> bool:
-        """Nothing failed and every promise was checked."""
-        return all(f.outcome == "holds" for f in self.findings if not f.check.startswith("loss")) and not any(
-            f.outcome == "fails" for f in self.findings
-        )
+    def outcome(self) -> Outcome:
+        """holds where nothing failed and every guarantee was checked; a figure of the loss may stay unchecked."""
+        if self.failures:
+            return "fails"
+        checked = [f.outcome == "holds" for f in self.findings if not f.check.startswith("loss")]
+        return "holds" if checked and all(checked) else "not checked"
 
     @property
     def failures(self) -> tuple[Finding, ...]:
+        """The checks that failed."""
         return tuple(finding for finding in self.findings if finding.outcome == "fails")
 
+    def answer(self) -> str:
+        """The verdict in one sentence."""
+        total = counted(len(self.findings), "check")
+        if self.failures:
+            return f"No: {len(self.failures):,} of {total} failed."
+        open_checks = [f for f in self.findings if f.outcome == "not checked"]
+        if self.holds:
+            left = f", {counted(len(open_checks), 'figure')} of the loss not checked" if open_checks else ""
+            return f"The release holds: {len(self.findings) - len(open_checks):,} of {total} passed{left}."
+        return f"Not known: {len(open_checks):,} of {total} could not be made."
+
+    def records(self) -> Sequence[Row]:
+        """One row per check."""
+        return [{"check": f.check, "outcome": f.outcome, "message": f.message} for f in self.findings]
+
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "holds": self.holds,
-            "findings": [{"check": f.check, "outcome": f.outcome, "message": f.message} for f in self.findings],
-        }
+        """As `polyveil verify --json` prints it."""
+        return {"holds": self.holds, "outcome": self.outcome, "findings": list(self.records())}
 
 
 def holds(check: str, message: str) -> Finding:

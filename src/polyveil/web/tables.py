@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from polyveil.errors import InputError
-from polyveil.table.profiling.profile import ColumnProfile, profile, singled_out
+from polyveil.table.profiling.profile import ColumnProfile, column_profiles, singled_out
 from polyveil.table.profiling.types import as_numbers
 from polyveil.table.source import Table, read
 from polyveil.web.store import Store
@@ -43,7 +43,7 @@ class OpenTable:
 
     @cached_property
     def profiles(self) -> tuple[ColumnProfile, ...]:
-        return profile(self.table)
+        return column_profiles(self.table)
 
     @cached_property
     def sketches(self) -> dict[str, ColumnSketch]:

@@ -77,8 +77,8 @@ def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> di
     release.save_private(folder / "private")
     progress.stage("views")
     if release.original is not None and release.class_of_row is not None:
-        write_views(folder / "private", release.manifest, release.tables, release.original, release.class_of_row)
-    return {"summary": release.summary()}
+        write_views(folder / "private", release.manifest, release.frames, release.original, release.class_of_row)
+    return {"summary": release.to_dict()}
 
 
 def _open_bundle(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
@@ -103,16 +103,7 @@ def _attack(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[
     from polyveil.attacks import attack
 
     report = attack(Path(about["release"]), Path(about["path"]), progress=progress)
-    return {"attacks": _without_nan(report.to_dict())}
-
-
-def _without_nan(value: Any) -> Any:
-    """JSON has no NaN: a figure that was not measured is null."""
-    if isinstance(value, Mapping):
-        return {key: _without_nan(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_without_nan(item) for item in value]
-    return None if isinstance(value, float) and value != value else value
+    return {"attacks": report.to_dict()}
 
 
 WORK = {"anonymize": _anonymize, "bundle": _open_bundle, "attack": _attack}

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from polyveil.verification import Verification
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SparkRelease(DescribedRelease["DataFrame"]):
     """What will be published. `tables` are Spark DataFrames; `seconds` are for the caller alone."""
 
@@ -25,6 +25,7 @@ class SparkRelease(DescribedRelease["DataFrame"]):
     manifest: Mapping[str, Any]
     seconds: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    verification: Verification | None = None
 
     def verify(self) -> Verification:
         """Check the tables against the manifest, measured by Spark."""

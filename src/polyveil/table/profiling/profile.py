@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import polars as pl
@@ -17,6 +17,7 @@ import polars as pl
 from polyveil.errors import InputError
 from polyveil.frames import listed
 from polyveil.policy.schema import ColumnType, Role
+from polyveil.results import Result, Row, counted
 from polyveil.table.profiling.types import Kind, kind_of, lengths
 from polyveil.table.profiling.words import (
     POSTCODE,
@@ -26,7 +27,7 @@ from polyveil.table.profiling.words import (
     is_numbered,
     meaning_of,
 )
-from polyveil.table.source import Table
+from polyveil.table.source import Table, read
 
 # From this share of rows with a value of their own on, a code or text is an identifier in all but name.
 NEARLY_ALL = 0.9
@@ -61,8 +62,82 @@ class ColumnProfile:
     high: float | dt.date | None = field(repr=False)
 
 
-def profile(table: Table) -> tuple[ColumnProfile, ...]:
-    """Profile every column of a table."""
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(Result):
+    """A first look at a table: its columns with suggested roles, and who the suggested quasi-identifiers single out."""
+
+    height: int
+    columns: tuple[ColumnProfile, ...]
+    singled_out: int
+    name: str = "table"
+
+    @property
+    def quasi(self) -> list[str]:
+        """The columns that are suggested as quasi-identifiers."""
+        return [column.name for column in self.columns if column.role == "quasi"]
+
+    def answer(self) -> str:
+        """Size, and how many rows are unique."""
+        size = f"{counted(self.height, 'row')}, {counted(len(self.columns), 'column')}"
+        if not self.quasi:
+            return f"{size}; no quasi-identifier is suggested."
+        return f"{size}; {self.singled_out:,} are the only row with their combination of {', '.join(self.quasi)}."
+
+    def records(self) -> Sequence[Row]:
+        """One row per column."""
+        names = ("name", "type", "missing", "distinct", "role", "reason")
+        return [{name: getattr(column, name) for name in names} for column in self.columns]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As `polyveil inspect --json` prints it."""
+        columns = [{key: _plain(value) for key, value in asdict(column).items()} for column in self.columns]
+        return {"rows": self.height, "quasi": self.quasi, "singled_out": self.singled_out, "columns": columns}
+
+
+def _plain(value: Any) -> Any:
+    return value if value is None or isinstance(value, str | int | float | list | tuple | dict) else str(value)
+
+
+def profile(source: Any, **reading: Any) -> Profile:
+    """Look at every column of a table: its type, missing cells, and a suggested role with the reason.
+
+    Parameters
+    ----------
+    source : path, frame, Table or database address
+        The table.
+    **reading
+        Options of `polyveil.read`, such as ``missing=["?"]``.
+
+    Returns
+    -------
+    Profile
+        One entry per column. The roles are suggestions: who could know a column about somebody else is something only
+        you can tell. A profile judges nothing, so its `outcome` is "not checked".
+
+    Raises
+    ------
+    InputError
+        The table cannot be read.
+
+    Examples
+    --------
+    >>> import polars as pl, polyveil
+    >>> people = pl.DataFrame({"age": [30, 31, 52, 52], "disease": ["flu", "asthma", "flu", "ulcer"]})
+    >>> profile = polyveil.profile(people)
+    >>> {column.name: column.role for column in profile.columns}
+    {'age': 'quasi', 'disease': 'sensitive'}
+    >>> profile.singled_out
+    2
+    """
+    table = read(source, **reading)
+    columns = column_profiles(table)
+    quasi = [column.name for column in columns if column.role == "quasi"]
+    alone = singled_out(table, quasi) if quasi else 0
+    return Profile(table.height, columns, alone, table.name, frame_kind=table.kind)
+
+
+def column_profiles(table: Table) -> tuple[ColumnProfile, ...]:
+    """The columns alone."""
     return tuple(_profile_column(table, name) for name in table.columns)
 
 

@@ -258,6 +258,8 @@ def _attacks(bench: Workbench, run: StoredRun) -> None:
 def _attack_table(report: Mapping[str, Any]) -> None:
     if report["holds"]:
         notice("No guarantee was broken.", "success")
+    elif not any(each["verdict"] == "broken" for each in report["attacks"]):
+        notice("No attack could be compared with a guarantee, so none was tested.", title="Not checked")
     else:
         notice("A guarantee was broken. Do not publish this release.", title="Broken")
     tones = {"within bound": "pv-tag pv-ok", "broken": "pv-tag pv-stop", "no promise": "pv-tag pv-care"}
