@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from polyveil.arrays import IntArray
-from polyveil.models import MODELS, Attribute, ClassStatistics, Model, Verdict
+from polyveil.models import Attribute, ClassStatistics, Model, Verdict
 from polyveil.verification.findings import Finding, fails, holds, not_checked
 from polyveil.verification.former_statements import is_stated
 
@@ -59,19 +59,24 @@ def judge_against_released(models: Sequence[Model], statistics: ClassStatistics)
     ]
 
 
+Measured = Mapping[tuple[str, str | None], tuple[float, float]]
+"""Model and attribute -> the worst and the mean value over all classes."""
+
+
 def check_claims(manifest: Mapping[str, Any], models: Sequence[Model], statistics: ClassStatistics) -> list[Finding]:
-    """The manifest's claims, one by one, against the same figures measured from the files."""
+    """The manifest's claims, row and class counts, and the summary, against the same figures measured from the files."""
     measured = {}
     for model in models:
         values = model.measure_all(statistics)
         worst, mean = (float(values[model.worst(values)]), float(np.mean(values))) if len(values) else (math.nan,) * 2
         measured[model.key, model.attribute] = (worst, mean)
-    return compare_claims(manifest, models, measured)
+    sizes = statistics.sizes
+    some = (float(sizes.min()), float(sizes.mean()), float(sizes.max())) if len(sizes) else (0.0, 0.0, 0.0)
+    findings = compare_claims(manifest, models, measured)
+    return findings + compare_figures(manifest, models, measured, statistics.classes, some)
 
 
-def compare_claims(
-    manifest: Mapping[str, Any], models: Sequence[Model], found: Mapping[tuple[str, str | None], tuple[float, float]]
-) -> list[Finding]:
+def compare_claims(manifest: Mapping[str, Any], models: Sequence[Model], found: Measured) -> list[Finding]:
     """The manifest's claims against the worst and the mean value found for each model."""
     claimed = {(claim["model"], claim["attribute"]): claim for claim in manifest["claims"]}
     asked = {(model.key, model.attribute): model for model in models}
@@ -96,22 +101,19 @@ def compare_claims(
     return findings or [holds("claims", f"all {len(asked)} claims are as measured")]
 
 
-def check_figures(manifest: Mapping[str, Any], statistics: ClassStatistics) -> list[Finding]:
-    """Row and class counts, and the summary of the claims."""
-    sizes = statistics.sizes
-    some = (float(sizes.min()), float(sizes.mean()), float(sizes.max())) if len(sizes) else (0.0, 0.0, 0.0)
-    return compare_figures(manifest, statistics.classes, some)
-
-
-def compare_figures(manifest: Mapping[str, Any], classes: int, sizes: tuple[float, float, float]) -> list[Finding]:
-    """The manifest's figures against the number of classes and their least, mean and greatest size."""
+def compare_figures(
+    manifest: Mapping[str, Any],
+    models: Sequence[Model],
+    found: Measured,
+    classes: int,
+    sizes: tuple[float, float, float],
+) -> list[Finding]:
+    """The manifest's figures against the number of classes, their sizes and each model's worst value."""
     least, mean, greatest = sizes
     privacy: dict[str, Any] = {"k": least, "l": {}, "t": {}}
-    for claim in manifest["claims"]:  # compare_claims has measured them
-        part = MODELS[claim["model"]].summary if claim["model"] in MODELS else None
-        if part:
-            value = math.nan if claim["measured"] is None else claim["measured"]
-            privacy.setdefault(part, {})[claim["attribute"]] = value
+    for model in models:
+        if model.summary:
+            privacy.setdefault(model.summary, {})[model.attribute] = found[model.key, model.attribute][0]
     figures = {"classes": classes, "class_size": {"min": least, "mean": mean, "max": greatest}, "privacy": privacy}
     findings = [finding for name, value in figures.items() for finding in compare_parts(name, manifest[name], value)]
     return findings or [holds("figures", "row, class and summary figures are as measured")]

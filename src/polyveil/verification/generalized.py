@@ -12,7 +12,7 @@ from polyveil.arrays import IntArray
 from polyveil.models import Attribute, ClassStatistics, JointAttribute, from_classes, models_for
 from polyveil.policy import Policy
 from polyveil.verification.attributes import Declared, codes_of_cells, declared_attributes
-from polyveil.verification.claims import check_claims, check_figures, judge_against_released, judge_promises
+from polyveil.verification.claims import check_claims, judge_against_released, judge_promises
 from polyveil.verification.classes import class_of_row
 from polyveil.verification.findings import Finding, Verification, fails, holds
 from polyveil.verification.joint import with_joint
@@ -43,7 +43,6 @@ def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapp
     if manifest["suppressed"]:
         findings += judge_against_released(models, statistics)
     findings += check_claims(manifest, models, statistics)
-    findings += check_figures(manifest, statistics)
     findings += check_loss(manifest, policy, frame, class_sizes(statistics.sizes))
     return Verification(tuple(findings), tuple(verdicts))
 

@@ -19,7 +19,7 @@ from polyveil.models import Attribute, LevelDiversity, Model, RecursiveDiversity
 from polyveil.models.linked import LinkedStatistics, from_groups
 from polyveil.policy import Policy
 from polyveil.verification.attributes import declared_attributes
-from polyveil.verification.claims import check_claims, check_figures, judge_against_released, judge_promises, same
+from polyveil.verification.claims import check_claims, judge_against_released, judge_promises, same
 from polyveil.verification.classes import class_of_row
 from polyveil.verification.findings import Finding, Verification, fails, holds
 from polyveil.verification.generalized import check_distribution, check_rows, sensitive_codes
@@ -78,7 +78,6 @@ def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
     if manifest["suppressed"] or manifest["linked"]["rows_with_suppressed_values"]:
         findings += judge_against_released(models, statistics)
     findings += check_claims(manifest, models, statistics)
-    findings += check_figures(manifest, statistics)
     findings += _check_additional_loss(manifest, models, statistics, slices)
     findings += _check_orders(quasi, parts)
     findings += check_loss(manifest, policy, quasi, class_sizes(sizes), exact=exact)

@@ -122,7 +122,7 @@ def judge_promises(manifest: Mapping[str, Any], content: Content) -> tuple[list[
         for model, found in zip(models, measured.judged, strict=True)
     }
     findings += compare_claims(manifest, models, means)
-    return findings + compare_figures(manifest, measured.classes, measured.sizes), verdicts
+    return findings + compare_figures(manifest, models, means, measured.classes, measured.sizes), verdicts
 
 
 def against_released(content: Content) -> list[Finding]:

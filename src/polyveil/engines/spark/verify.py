@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyveil.engines.spark.content import Content, judge_table, measure_table
 from polyveil.engines.spark.faults import as_input_errors
+from polyveil.engines.spark.footers import check_footers
 from polyveil.engines.spark.linked import judge_linked, measure_linked
 from polyveil.errors import InputError
 from polyveil.policy import Policy, from_public
@@ -27,6 +28,8 @@ def verify(place: Path | str, spark: SparkSession) -> Verification:
     if from_public(manifest["policy"]).privacy.joint:
         raise InputError("Spark does not measure privacy.joint, which this release promises. Leave --engine out")
     findings = check_files(folder, manifest)
+    if not any(finding.outcome == "fails" for finding in findings):
+        findings += check_footers(folder, manifest["files"])
     if any(finding.outcome == "fails" for finding in findings):
         return Verification(tuple(findings))  # what is not the released file is not worth a cluster's time
     content = verify_frames(manifest, read_parts(folder, manifest["files"], spark))
@@ -58,7 +61,9 @@ def _strange_columns(manifest: Mapping[str, Any], policy: Policy, tables: Mappin
     if manifest["form"] != "generalized":
         columns = {name: frame.columns for name, frame in tables.items()}
         return check_columns(policy, manifest["linked"]["slices"], columns)
-    if "table" not in tables or sorted(tables["table"].columns) != sorted(policy.columns):
+    if set(tables) != {"table"}:
+        return [fails("table", "the release does not have exactly one table")]
+    if tables["table"].columns != list(policy.columns):
         return [fails("columns", "the table does not have exactly the columns its policy publishes")]
     return []
 
