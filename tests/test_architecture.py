@@ -7,6 +7,7 @@ is not in the list fails the test, so none can be forgotten; imports inside func
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -148,6 +149,17 @@ def test_the_verifier_shares_nothing_with_what_made_a_release() -> None:
 def test_engines_know_no_particular_method() -> None:
     used = {name for module in MODULES if part(module) == "engines" for name in imports_of(module)}
     assert {name for name in used if part(name) == "methods"} <= {"methods", "methods.base"}
+
+
+def test_the_modules_of_the_architecture_page_exist() -> None:
+    page = (SOURCE.parents[1] / "docs" / "develop" / "architecture.md").read_text(encoding="utf-8")
+    walks = page[page.index("## One row") :]
+    named = {name for name in re.findall(r"`([a-z_]+(?:\.[a-z_]+)*)`", walks) if part(name) in map(part, MODULES)}
+    functions = {"pipeline.anonymize"}
+    assert len(named) > 50
+    assert named - set(MODULES) <= functions
+    files = re.findall(r"`((?:tests|src)/[\w/]+\.py)`", page)
+    assert [file for file in files if not (SOURCE.parents[1] / file).is_file()] == []
 
 
 @pytest.mark.parametrize("module", ["polyveil", "polyveil.cli"])

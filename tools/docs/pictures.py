@@ -6,11 +6,12 @@ import sys
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
+import architecture_pictures
 import concept_pictures
 import method_pictures
 
 FOLDER = Path(__file__).parents[2] / "docs" / "pictures"
-PICTURES = {**concept_pictures.PICTURES, **method_pictures.PICTURES}
+PICTURES = {**architecture_pictures.PICTURES, **concept_pictures.PICTURES, **method_pictures.PICTURES}
 
 
 def drawn() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""The release forms a policy may name, each with the sentence that explains it to people.
+"""The release forms a policy may name: where each is at home, and the sentence that explains it to people.
 
 The forms themselves are objects of `polyveil.releases`. An installed package adds one through the entry point group
 `polyveil.forms`; its name is read here from the package's metadata, without importing anything.
@@ -15,6 +15,13 @@ from pydantic_core import PydanticCustomError
 
 GROUP = "polyveil.forms"
 
+HOMES = {
+    "generalized": "polyveil.releases.generalized:Generalized",
+    "anatomized": "polyveil.releases.linked:Anatomized",
+    "sliced": "polyveil.releases.linked:Sliced",
+}
+"""Form -> module:class."""
+
 SENTENCES = {
     "generalized": "one table in which the quasi-identifiers are generalized until rows look alike",
     "anatomized": "two tables, one with quasi-identifiers and one with sensitive values, linked by groups of rows",
@@ -26,7 +33,7 @@ SENTENCES = {
 @cache
 def form_names() -> tuple[str, ...]:
     """The names of all forms, those of installed packages last."""
-    return (*SENTENCES, *sorted(entry_points(group=GROUP).names - SENTENCES.keys()))
+    return (*HOMES, *sorted(entry_points(group=GROUP).names - HOMES.keys()))
 
 
 def sentence_of(form: str) -> str:

@@ -8,10 +8,8 @@ from polyveil.errors import Fault, PolicyError
 from polyveil.methods.base import Method
 from polyveil.plugins import Registry
 from polyveil.policy import Policy
-from polyveil.policy.forms import GROUP
+from polyveil.policy.forms import GROUP, HOMES
 from polyveil.releases.form import Form
-from polyveil.releases.generalized import Generalized
-from polyveil.releases.linked import Anatomized, Sliced
 
 
 def _wrong(name: str, form: Any) -> str:
@@ -20,7 +18,7 @@ def _wrong(name: str, form: Any) -> str:
     return "" if form.name == name else f"it calls itself {form.name!r}"
 
 
-FORMS: Registry[type[Form]] = Registry(GROUP, {form.name: form for form in (Generalized, Anatomized, Sliced)}, _wrong)
+FORMS: Registry[type[Form]] = Registry(GROUP, HOMES, _wrong)
 """Form name -> class. Installed packages add theirs through the entry point group `polyveil.forms`."""
 OPTIONS = ("generalize", "counts")
 """The keys of `release` that only some forms take."""

@@ -64,7 +64,7 @@ Measured = Mapping[tuple[str, str | None], tuple[float, float]]
 
 
 def check_claims(manifest: Mapping[str, Any], models: Sequence[Model], statistics: ClassStatistics) -> list[Finding]:
-    """The manifest's claims, row and class counts, and the summary, against the same figures measured from the files."""
+    """The manifest's claims, counts of rows and classes, and summary, against what is measured from the files."""
     measured = {}
     for model in models:
         values = model.measure_all(statistics)
