@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -12,8 +15,9 @@ from polyveil.arrays import FloatArray
 from polyveil.errors import PolicyError
 from polyveil.methods import METHODS, Task, make_method
 from polyveil.methods import partition as partition_rows
-from polyveil.models import MODELS, Block, FrequencyDiversity, KAnonymity, Model, attributes_of
-from polyveil.models.constraints import OnlyByModel
+from polyveil.methods._kernels.judge import compile_in_order
+from polyveil.models import MODELS, Attribute, Block, FrequencyDiversity, KAnonymity, Model, attributes_of
+from polyveil.models.constraints import Constraint, OnlyByModel
 from polyveil.partition import Partition, partition_of
 from polyveil.plugins import PluginError
 from polyveil.policy.schema import MethodChoice, Privacy
@@ -131,6 +135,23 @@ def test_no_kernel_ignores_a_demand_that_it_does_not_know(name: str) -> None:
     assert TopTwo(0.9, "illness").constraints({}) == (OnlyByModel(TopTwo.title),)
     with pytest.raises(PolicyError, match="cap on the two most common values"):
         make_method(MethodChoice(name=name)).partition(task(KAnonymity(2), TopTwo(0.9, "illness")))
+
+
+@dataclass(frozen=True)
+class Unheard:
+    """A constraint that no kernel has heard of."""
+
+    attribute: str
+
+
+class OfItsOwn(TopTwo):
+    def constraints(self, attributes: Mapping[str, Attribute]) -> tuple[Constraint, ...]:
+        return (Unheard(self.attribute),)  # type: ignore[return-value]
+
+
+def test_a_constraint_of_an_unknown_kind_is_an_error() -> None:
+    with pytest.raises(PolicyError, match=r"columns\.illness\.sigma.*\(Unheard\)"):
+        compile_in_order([OfItsOwn(0.9, "illness")], attributes_of(random_table(5)), ["illness"])
 
 
 def test_a_bucket_method_refuses_what_does_not_follow_from_caps() -> None:

@@ -32,17 +32,13 @@ def partition(method: Method[Any], task: Task) -> Partition:
     if unfit:
         why = "publishes slices of its own" if found.slices else "would have to merge groups, which can weaken it"
         rule = f"the method {method.name} cannot keep {{}}: it has no form as constraints, and the method {why}"
-        raise PolicyError([Fault(_place(each), rule.format(each.title), "Use another method") for each in unfit])
+        raise PolicyError([Fault(each.place, rule.format(each.title), "Use another method") for each in unfit])
     labels = merge_failing(task, found.class_of_row, others)
     return replace(partition_of(labels), found=found.found)
 
 
 def _only_by_model(model: Model, task: Task) -> bool:
     return any(isinstance(item, OnlyByModel) for item in model.constraints(task.attributes))
-
-
-def _place(model: Model) -> str:
-    return f"columns.{model.attribute}.{model.parameter}" if model.attribute else f"privacy.{model.parameter}"
 
 
 def merge_failing(task: Task, class_of_row: IntArray, models: Sequence[Model]) -> IntArray:

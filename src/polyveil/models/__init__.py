@@ -22,7 +22,7 @@ from polyveil.models.from_policy import (
 )
 from polyveil.models.joint import JointAttribute, JointCloseness, joint_attribute, joint_name
 from polyveil.models.registry import MODELS, register
-from polyveil.models.statistics import Attribute, Block, ClassStatistics, Sparse, from_classes
+from polyveil.models.statistics import Attribute, Block, ClassStatistics, Sparse, from_classes, one_class
 from polyveil.policy.guarantees import PolicyField
 
 __all__ = [
@@ -59,6 +59,7 @@ __all__ = [
     "joint_attributes_of",
     "joint_name",
     "models_for",
+    "one_class",
     "probes_for",
     "register",
 ]

@@ -157,6 +157,11 @@ class Model(ABC):
             parameter=self.parameter,
         )
 
+    @property
+    def place(self) -> str:
+        """Where a policy asks for it."""
+        return f"columns.{self.attribute}.{self.parameter}" if self.attribute else f"privacy.{self.parameter}"
+
     def __repr__(self) -> str:
         about = f", {self.attribute!r}" if self.attribute else ""
         return f"{type(self).__name__}({self.threshold:g}{about})"

@@ -159,6 +159,15 @@ def from_classes(
     return ClassStatistics(sizes=sizes, attributes=attributes, histograms=histograms)
 
 
+def one_class(attributes: Mapping[str, Attribute], rows: int) -> ClassStatistics:
+    """The whole table as one class, from the counts of its values."""
+    histograms = {}
+    for name, about in attributes.items():
+        code = np.flatnonzero(about.whole).astype(np.int64)
+        histograms[name] = Sparse(np.array([0, len(code)], dtype=np.int64), code, about.whole[code])
+    return ClassStatistics(np.array([rows], dtype=np.int64), attributes, histograms)
+
+
 def _sparse(owner: IntArray, codes: IntArray, size: int, classes: int) -> Sparse:
     cell = owner.astype(np.int64) * size + codes
     if classes * size <= 4 * len(cell) + DENSE_CELLS:

@@ -14,7 +14,7 @@ import numpy as np
 
 from polyveil.advice.overlap import advise_t
 from polyveil.arrays import FloatArray, IntArray
-from polyveil.models import Attribute, FormField, Model, TCloseness, attributes_of, from_classes
+from polyveil.models import Attribute, FormField, Model, TCloseness, attributes_of, from_classes, one_class
 from polyveil.policy import from_dict
 from polyveil.policy.guarantees import guarantee_keys
 from polyveil.policy.schema import Column
@@ -80,9 +80,8 @@ class Reach:
         form, probes = kind.form, kind.probes(self.attributes)
         if form is None or not probes:
             return None
-        whole = np.zeros(self.rows, dtype=np.int64)
-        codes = {name: np.repeat(np.arange(each.size), each.whole) for name, each in self.attributes.items()}
-        best = [float(model.measure_all(from_classes(whole, codes, self.attributes))[0]) for model in probes]
+        whole = one_class(self.attributes, self.rows)
+        best = [float(model.measure_all(whole)[0]) for model in probes]
         if kind.direction == "at least":
             most = math.floor(min(best) / form.step + 1e-9) * form.step
             return None if most < form.low else _slider(form.low, min(form.high, most), form, most)

@@ -15,13 +15,13 @@ import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray
-from polyveil.engines.spark.tree import Bound, bounds_of, one_class, within
+from polyveil.engines.spark.tree import Bound, bounds_of, within
 from polyveil.engines.spark.values import Values
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure.boxes import class_boxes
 from polyveil.measure.loss import CellCost, height, mean_costs, weighted_height, width
 from polyveil.methods import Method, Task, partition, refined
-from polyveil.models import Attribute, Model, codes_of, from_classes
+from polyveil.models import Attribute, Model, codes_of, from_classes, one_class
 from polyveil.models.reach import check_reached
 from polyveil.partition import Partition, partition_of
 from polyveil.releases.form import Form, Slices

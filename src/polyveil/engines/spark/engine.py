@@ -24,12 +24,12 @@ from polyveil.engines.spark.manifest import manifest_of
 from polyveil.engines.spark.release import SparkRelease, local_path, write_release
 from polyveil.engines.spark.rows import encoded, plant
 from polyveil.engines.spark.tables import released_tables
-from polyveil.engines.spark.tree import WHOLE, BlockTree, one_class
+from polyveil.engines.spark.tree import WHOLE, BlockTree
 from polyveil.engines.spark.values import Values, bind_values
 from polyveil.engines.spark.verify import read_parts, verify
 from polyveil.errors import Fault, PolicyError
 from polyveil.methods.base import Method
-from polyveil.models import Attribute, ClassStatistics, attributes_of
+from polyveil.models import Attribute, ClassStatistics, attributes_of, one_class
 from polyveil.policy import Policy
 from polyveil.releases.bundle import check_target
 from polyveil.verification import Verification

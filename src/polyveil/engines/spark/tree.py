@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from polyveil.arrays import IntArray
-from polyveil.models import TOLERANCE, Attribute, ClassStatistics, Model, Sparse, codes_of, from_classes
+from polyveil.models import TOLERANCE, Attribute, ClassStatistics, Model, codes_of, from_classes, one_class
 from polyveil.table.coded import CodedTable
 from polyveil.table.domain import Domain, OrderedDomain
 
@@ -180,15 +180,6 @@ def _close(part: CodedTable, right: IntArray, bounds: Sequence[Bound], attribute
 
 Bound = tuple[Model, float]
 """A model about a sensitive attribute, and the worst value a block as a whole may have."""
-
-
-def one_class(attributes: Mapping[str, Attribute], rows: int) -> ClassStatistics:
-    """The whole table as one class, from the counts of its values."""
-    histograms = {}
-    for name, about in attributes.items():
-        code = np.flatnonzero(about.whole).astype(np.int64)
-        histograms[name] = Sparse(np.array([0, len(code)], dtype=np.int64), code, about.whole[code])
-    return ClassStatistics(np.array([rows], dtype=np.int64), attributes, histograms)
 
 
 def bounds_of(models: Sequence[Model], whole: ClassStatistics, share: float) -> Iterator[Bound]:

@@ -60,10 +60,9 @@ def demand_of(task: Task) -> Demand:
                 continue
             asked = _needed(constraint)
             if asked is None:
-                where = f"columns.{model.attribute}.{model.parameter}" if model.attribute else "privacy"
                 rule = f"buckets spread sensitive values, which does not give {model.title}"
                 unfit.append(
-                    Fault(where, rule, "Drop it, or use another method; its classes can be published anatomized")
+                    Fault(model.place, rule, "Drop it, or use another method; its classes can be published anatomized")
                 )
                 continue
             values = need[model.attribute or ""]

@@ -99,10 +99,9 @@ def _known_constraints(model: Model, attributes: Mapping[str, Attribute]) -> tup
     constraints = model.constraints(attributes)
     for item in constraints:
         if not isinstance(item, KNOWN):
-            place = f"columns.{model.attribute}.{model.parameter}" if model.attribute else f"privacy.{model.parameter}"
             rule = f"this method searches with compiled constraints, and {model.title} has none of a known kind"
             remedy = f"Use a method that judges groups by the model itself, or leave out {model.parameter}"
-            raise PolicyError([Fault(place, f"{rule} ({type(item).__name__})", remedy)])
+            raise PolicyError([Fault(model.place, f"{rule} ({type(item).__name__})", remedy)])
     return constraints
 
 
