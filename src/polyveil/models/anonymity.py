@@ -84,6 +84,7 @@ class AlphaAnonymity(SensitiveModel):
     """
 
     key = "alpha-k-anonymity"
+    unit = "having"
     parameter = "alpha"
     title = "(alpha,k)-anonymity"
     source = "Wong, Li, Fu & Wang 2006"

@@ -12,6 +12,7 @@ import numpy as np
 from polyveil.arrays import BoolArray, FloatArray
 from polyveil.models.constraints import Constraint, OnlyByModel
 from polyveil.models.statistics import Attribute, Block, ClassStatistics
+from polyveil.models.units import Unit
 from polyveil.policy.guarantees import PolicyField
 from polyveil.policy.schema import Column, Policy, Privacy
 from polyveil.results import Outcome
@@ -83,6 +84,8 @@ class Model(ABC):
     direction: ClassVar[Direction]
     monotone: ClassVar[bool]
     """Merging two classes that hold gives a class that holds."""
+    unit: ClassVar[Unit] = "sharing"
+    """How people with several rows count."""
 
     def __init__(self, threshold: float, attribute: str | None = None) -> None:
         self.threshold = threshold
@@ -119,8 +122,16 @@ class Model(ABC):
         return ()
 
     def measure_all(self, statistics: ClassStatistics) -> FloatArray:
-        """The measured value of every class."""
-        return self.measure(statistics.block(self.attribute))
+        """The measured value of every class: the worst of all ways of counting."""
+        found = [self.measure(block) for block in statistics.blocks(self.attribute, self.unit)]
+        return self.worse(found)
+
+    def worse(self, found: Sequence[FloatArray]) -> FloatArray:
+        """Class by class, the value farthest on the wrong side."""
+        if len(found) == 1:
+            return found[0]
+        combined: FloatArray = (np.minimum if self.direction == "at least" else np.maximum).reduce(found)
+        return combined
 
     def passes(self, values: FloatArray) -> BoolArray:
         """Which measured values keep the threshold. "below" is strict: there the tie is a breach, not rounding."""

@@ -11,6 +11,7 @@ from polyveil.arrays import FloatArray, IntArray
 from polyveil.models.base import TOLERANCE, Direction, FormField, Model, SensitiveModel, asked_value
 from polyveil.models.constraints import Constraint, MinDistinct, MinEntropy, Recursive, ShareCap
 from polyveil.models.statistics import Attribute, Block
+from polyveil.models.units import Unit
 from polyveil.policy.schema import Column, Privacy
 
 _SIMILAR = "the values may differ but be similar in meaning; a group may still be very different from the whole table"
@@ -24,6 +25,7 @@ class Diversity(SensitiveModel):
     summary: ClassVar[str | None] = "l"
     direction: ClassVar[Direction] = "at least"
     monotone = True
+    unit: ClassVar[Unit] = "having"
     kind: ClassVar[str]
     form = FormField(_HEADING, low=2, high=100, step=1, start=2)
 
@@ -99,6 +101,7 @@ class EntropyDiversity(Diversity):
     """exp(entropy) >= l: as uncertain as l equally likely values."""
 
     key = "entropy-l-diversity"
+    unit = "sharing"
     kind = "entropy"
     title = "entropy l-diversity"
     source = "Machanavajjhala et al. 2006"

@@ -138,7 +138,7 @@ class JointCloseness(SensitiveModel):
         histogram, about = statistics.histograms[self.attribute], statistics.attributes[self.attribute]
         known = _MEASURED.get(histogram)
         if known is None or known[0] is not about:
-            known = (about, self.measure(statistics.block(self.attribute)))
+            known = (about, super().measure_all(statistics))
             _MEASURED[histogram] = known
         return known[1].copy()
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.models.ground import GroundDistance, divergence
+from polyveil.models.units import Unit
 
 DENSE_CELLS = 1_000_000
 """Cells of a dense piece of a block: 8 MB, so that a few of them stay near the processor."""
@@ -137,8 +138,12 @@ class ClassStatistics:
         if attribute is None:
             nothing = np.zeros(0, dtype=np.int64)
             return Block(self.sizes, np.zeros(self.classes + 1, dtype=np.int64), nothing, nothing, NO_ATTRIBUTE)
-        sparse = self.histograms[attribute]
-        return Block(self.sizes, sparse.begin, sparse.code, sparse.count, self.attributes[attribute])
+        found = self.histograms[attribute]
+        return Block(self.sizes, found.begin, found.code, found.count, self.attributes[attribute])
+
+    def blocks(self, attribute: str | None, unit: Unit) -> tuple[Block, ...]:
+        """Every way of counting that a model must hold in; one row per person leaves just one."""
+        return (self.block(attribute),)
 
 
 def from_classes(
@@ -150,7 +155,7 @@ def from_classes(
     owner = class_of_row if everyone else class_of_row[kept]
     classes = int(owner.max(initial=-1)) + 1
     histograms = {
-        name: _sparse(owner, codes[name] if everyone else codes[name][kept], about.size, classes)
+        name: sparse(owner, codes[name] if everyone else codes[name][kept], about.size, classes)
         for name, about in attributes.items()
     }
     sizes = np.bincount(owner, minlength=classes).astype(np.int64)
@@ -168,15 +173,19 @@ def one_class(attributes: Mapping[str, Attribute], rows: int) -> ClassStatistics
     return ClassStatistics(np.array([rows], dtype=np.int64), attributes, histograms)
 
 
-def _sparse(owner: IntArray, codes: IntArray, size: int, classes: int) -> Sparse:
+def sparse(owner: IntArray, codes: IntArray, size: int, classes: int, weights: IntArray | None = None) -> Sparse:
+    """Count values class by class, each row once or with its weight."""
     cell = owner.astype(np.int64) * size + codes
     if classes * size <= 4 * len(cell) + DENSE_CELLS:
         # Few cells: counting into all of them is cheaper than sorting the rows.
-        every = np.bincount(cell, minlength=classes * size)
+        every = np.bincount(cell, weights=weights, minlength=classes * size)
         key = np.flatnonzero(every)
         count = every[key]
-    else:
+    elif weights is None:
         key, count = np.unique(cell, return_counts=True)
+    else:
+        key, position = np.unique(cell, return_inverse=True)
+        count = np.bincount(position, weights=weights)
     begin = np.searchsorted(key, np.arange(classes + 1, dtype=np.int64) * size)
     return Sparse(
         begin=begin.astype(np.int64), code=(key % max(size, 1)).astype(np.int64), count=count.astype(np.int64)

@@ -56,6 +56,13 @@ class CodedTable:
     sensitive: tuple[SensitiveColumn, ...]
     together: tuple[tuple[str, ...], ...] = ()
     """Sensitive columns that are judged together as well as one by one."""
+    person: IntArray | None = None
+    """Whom each row is about, numbered from 0; None: every row is a person of its own."""
+
+    @cached_property
+    def people(self) -> int:
+        """How many people the rows are about."""
+        return self.rows if self.person is None else len(np.unique(self.person))
 
     @cached_property
     def joint_tuples(self) -> tuple[Tuples, ...]:
@@ -83,6 +90,7 @@ class CodedTable:
                 SensitiveColumn(c.name, c.domain, c.codes[rows], c.distance, c.levels) for c in self.sensitive
             ),
             together=self.together,
+            person=None if self.person is None else self.person[rows],
         )
 
 

@@ -1,0 +1,122 @@
+"""Statistics in people: what models judge where a person may have several rows.
+
+Every model is judged twice, and both must hold: on the rows, which is what a reader without keys sees, and on people.
+
+- k counts the people of a class.
+- Models that count who has a value (`unit = "having"`) count the people who have it in any of their rows.
+- Models that compare distributions (`unit = "sharing"`) give every person the same weight, shared over their rows.
+  Weights are whole numbers, so that sums are exact: a person weighs 2520, which rows up to ten share evenly; of more
+  rows some weigh one more than others. In tables of more than a million people a person weighs 60.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from polyveil.arrays import IntArray
+from polyveil.models.statistics import NO_ATTRIBUTE, Attribute, Block, ClassStatistics, Sparse, from_classes, sparse
+from polyveil.models.units import Unit
+
+FINE, COARSE = 2520, 60
+"""The weight of a person: divisible by 1 to 10, and by 1 to 6."""
+MANY_PEOPLE = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class PeopleStatistics(ClassStatistics):
+    """`sizes` and `histograms` count rows; `people`, `having` and `sharing` count people as described above."""
+
+    people: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    weight: int = FINE
+    having: Mapping[str, Sparse] = field(default_factory=dict)
+    sharing: Mapping[str, Sparse] = field(default_factory=dict)
+    shared_attributes: Mapping[str, Attribute] = field(default_factory=dict)
+
+    def blocks(self, attribute: str | None, unit: Unit) -> tuple[Block, ...]:
+        if attribute is None:
+            nothing = np.zeros(0, dtype=np.int64)
+            begin = np.zeros(self.classes + 1, dtype=np.int64)
+            return (Block(self.people, begin, nothing, nothing, NO_ATTRIBUTE),)
+        if unit == "having":
+            found, sizes, about = self.having[attribute], self.people, self.attributes[attribute]
+        else:
+            found, sizes = self.sharing[attribute], self.people * self.weight
+            about = self.shared_attributes[attribute]
+        return (self.block(attribute), Block(sizes, found.begin, found.code, found.count, about))
+
+
+@dataclass(frozen=True, eq=False)
+class People:
+    """Who each row is about, each row's part of its person's weight, and the attributes with people as reference."""
+
+    person: IntArray
+    weight: int
+    weights: IntArray
+    shared: Mapping[str, Attribute]
+
+    def take(self, rows: IntArray) -> People:
+        """The same people with only some of their rows, which keep their weights."""
+        return replace(self, person=self.person[rows], weights=self.weights[rows])
+
+
+def people_of(person: IntArray, codes: Mapping[str, IntArray], attributes: Mapping[str, Attribute]) -> People:
+    """The people of a whole table, which is the reference."""
+    weight = FINE if len(np.unique(person)) <= MANY_PEOPLE else COARSE
+    weights = weight_of_rows(person, weight)
+    shared = {
+        name: about.against(np.bincount(codes[name], weights=weights, minlength=about.size).astype(np.int64))
+        for name, about in attributes.items()
+    }
+    return People(person, weight, weights, shared)
+
+
+def weight_of_rows(person: IntArray, weight: int) -> IntArray:
+    """Each row's part of its person's weight; what does not divide evenly goes to the person's first rows."""
+    _, number, rows = np.unique(person, return_inverse=True, return_counts=True)
+    order = np.argsort(number, kind="stable")
+    begin = np.cumsum(rows) - rows
+    rank = np.empty(len(person), dtype=np.int64)
+    rank[order] = np.arange(len(person)) - begin[number[order]]
+    of_row = rows[number]
+    return (weight // of_row + (rank < weight % of_row)).astype(np.int64)
+
+
+def from_people(
+    class_of_row: IntArray, codes: Mapping[str, IntArray], attributes: Mapping[str, Attribute], people: People
+) -> PeopleStatistics:
+    """Count rows and people; negative rows (left out) are not counted."""
+    kept = np.flatnonzero(class_of_row >= 0)
+    owner, some = class_of_row[kept], people.take(kept)
+    codes = {name: codes[name][kept] for name in attributes}
+    rows = from_classes(owner, codes, attributes)
+    span = int(some.person.max(initial=0)) + 1
+    members = np.unique(owner * span + some.person)
+    return PeopleStatistics(
+        sizes=rows.sizes,
+        attributes=attributes,
+        histograms=rows.histograms,
+        people=np.bincount(members // span, minlength=rows.classes).astype(np.int64),
+        weight=people.weight,
+        having={
+            name: _having(owner, some.person, codes[name], about.size, rows.classes)
+            for name, about in attributes.items()
+        },
+        sharing={
+            name: sparse(owner, codes[name], about.size, rows.classes, some.weights)
+            for name, about in attributes.items()
+        },
+        shared_attributes=people.shared,
+    )
+
+
+def _having(owner: IntArray, person: IntArray, codes: IntArray, size: int, classes: int) -> Sparse:
+    """People per class and value, each counted once however often they have it."""
+    order = np.lexsort((codes, person, owner))
+    one, two = order[1:], order[:-1]
+    fresh = np.ones(len(order), dtype=bool)
+    fresh[1:] = (owner[one] != owner[two]) | (person[one] != person[two]) | (codes[one] != codes[two])
+    chosen = order[fresh]
+    return sparse(owner[chosen], codes[chosen], size, classes)
