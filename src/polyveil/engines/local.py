@@ -23,10 +23,11 @@ from polyveil.models import (
     from_classes,
     joint_attributes_of,
 )
+from polyveil.models.people import PeopleStatistics, from_people, people_of
 from polyveil.partition import Partition
 from polyveil.policy import Policy
 from polyveil.releases import Release
-from polyveil.releases.manifest import build_manifest
+from polyveil.releases.manifest import build_manifest, people_section
 from polyveil.releases.publish import check_place, publish
 from polyveil.releases.release import Original
 from polyveil.table.bind import bind
@@ -50,6 +51,8 @@ class LocalFigures:
 
     statistics: ClassStatistics
     verdicts: tuple[Verdict, ...]
+    people: PeopleStatistics | None = None
+    """The same in people, where a person has several rows."""
 
     @property
     def classes(self) -> int:
@@ -77,7 +80,10 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
 
     def whole(self, bound: Original) -> ClassStatistics:
         table = bound.coded
-        return from_classes(np.zeros(table.rows, dtype=np.int64), codes_of(table), attributes_of(table))
+        one_class = np.zeros(table.rows, dtype=np.int64)
+        if table.person is None:
+            return from_classes(one_class, codes_of(table), attributes_of(table))
+        return in_people(table, one_class)
 
     def partition(self, job: Job, bound: Original) -> Classes:
         rng = np.random.default_rng(job.seed)
@@ -90,12 +96,18 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
 
     def measure(self, job: Job, bound: Original, found: Classes) -> LocalFigures:
         statistics = job.form.statistics(job.policy, *released(bound.coded, found.partition))
-        return LocalFigures(statistics, tuple(model.judge(statistics) for model in job.models))
+        verdicts = tuple(model.judge(statistics) for model in job.models)
+        if bound.coded.person is None:
+            return LocalFigures(statistics, verdicts)
+        people = in_people(bound.coded, found.partition.class_of_row)
+        return LocalFigures(statistics, (*verdicts, *(model.judge(people) for model in job.models)), people)
 
     def manifest(self, job: Job, bound: Original, found: Classes, figures: LocalFigures) -> dict[str, Any]:
         partition, statistics = found.partition, figures.statistics
         loss = measure_loss(bound.coded, partition.class_of_row)
         manifest = build_manifest(bound.bound, bound.coded, job.method, partition, statistics, job.models, loss)
+        if bound.bound.person is not None:
+            manifest["people"] = people_section(bound.coded, figures.people or statistics, job.models)
         return job.form.describe(manifest, job.policy, partition, statistics, job.models)
 
     def tables(self, job: Job, bound: Original, found: Classes) -> dict[str, pl.DataFrame]:
@@ -135,6 +147,14 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
 
     def verify(self, written: Any) -> Verification:
         return verify(written)
+
+
+def in_people(table: CodedTable, class_of_row: IntArray) -> PeopleStatistics:
+    """What the models judge where a person has several rows; the whole table is the reference."""
+    if table.person is None:
+        raise ValueError("every row is a person of its own")
+    codes, attributes = codes_of(table), attributes_of(table)
+    return from_people(class_of_row, codes, attributes, people_of(table.person, codes, attributes))
 
 
 def released(

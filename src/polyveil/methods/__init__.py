@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from polyveil.errors import Fault, PolicyError
+from polyveil.methods._repair.people import on_people, partition
 from polyveil.methods.base import Method, Options, Task
-from polyveil.methods.by_model import partition
 from polyveil.partition import Partition
 from polyveil.plugins import PluginError, Registry
 from polyveil.policy.schema import MethodChoice, Refinement
@@ -90,7 +91,11 @@ def refined(task: Task, classes: Partition, effort: Refinement) -> Partition:
         return classes
     from polyveil.methods.refine import refine
 
-    return refine(task, classes, effort)
+    if task.table.person is None:
+        return refine(task, classes, effort)
+    return on_people(
+        task, lambda units, given: refine(units, replace(classes, class_of_row=given), effort), classes.class_of_row
+    )
 
 
 __all__ = ["METHODS", "Method", "Options", "Task", "make_method", "method_class", "partition", "refined", "register"]

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
 from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.policy.added_keys import add_installed_keys
-from polyveil.policy.broken import BrokenRule
+from polyveil.policy.broken import BrokenRule, listed
 from polyveil.policy.broken import Path as Place
 from polyveil.policy.checks import ColumnDraft, check_column, check_levels, check_privacy
 from polyveil.policy.faults import Faults, findings_of, place_name, suggestion, unknown_key
 from polyveil.policy.plain_data import plain_data
 from polyveil.policy.rules import File, Order, Rule, Tree, parse_rule, rule_class
 from polyveil.policy.scalars import categories, is_unicode
-from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice
+from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice, Role
 from polyveil.policy.source import MAX_BYTES, Unreadable, read_nodes
 from polyveil.policy.to_yaml import to_yaml
 
@@ -163,9 +163,7 @@ def _column(name: str, data: Any, faults: Faults) -> ColumnDraft | None:
     if isinstance(data, Column):
         return ColumnDraft(data)
     if not isinstance(data, Mapping):
-        role = (
-            data if isinstance(data, str) and data in ("identifier", "quasi", "sensitive", "insensitive") else "quasi"
-        )
+        role = data if isinstance(data, str) and data in get_args(Role) else "quasi"
         faults.add(path, "a column must be a mapping", f"Write {place_name((name,))}: {{role: {role}}}")
         return None
     part = dict(data)
@@ -267,11 +265,15 @@ def _check(
         known = _known_values(name, sketch.column, folder, faults)
         if "levels" not in sketch.lost:
             faults.extend(check_levels(name, sketch.column, known))
-    if complete and all(sketch.column.role in ("identifier", "insensitive") for sketch in sketches.values()):
+    if complete and all(sketch.column.role not in ("quasi", "sensitive") for sketch in sketches.values()):
         remedy = "Give the role quasi to columns that others may know, and the role sensitive to columns to protect"
         faults.add(("columns",), "no column is quasi or sensitive, so there is nothing to protect", remedy)
     else:
         faults.extend(check_privacy(privacy, lost, sketches, complete))
+    people = [name for name, sketch in sketches.items() if sketch.column.role == "person"]
+    if len(people) > 1:
+        remedy = f"Keep {people[0]} or another, and give the rest the role identifier"
+        faults.add(("columns",), f"{len(people)} columns have the role person: {listed(people)}", remedy)
 
 
 def _known_values(name: str, column: Column, folder: Path, faults: Faults) -> frozenset[str] | None:

@@ -12,6 +12,7 @@ from polyveil.policy.rules import File, Tree
 from polyveil.policy.schema import Column, Policy
 from polyveil.policy.to_yaml import column_dict, rule_data, to_dict
 
+_NOT_PUBLISHED = ("identifier", "drop", "person")
 # A seed lets a reader replay the choices a method made by chance.
 _PRIVATE_OPTIONS = frozenset({"seed"})
 
@@ -19,14 +20,19 @@ _PRIVATE_OPTIONS = frozenset({"seed"})
 def public(policy: Policy) -> dict[str, Any]:
     """The policy for a manifest, ready for JSON: hierarchy files become trees, identifiers only a count.
 
+    `unit: person` says that a column names whom a row is about, so that guarantees count people.
+
     The names of identifier columns, the folder and a seed are left out; settings of `privacy` are all written out.
     """
     data = to_dict(policy)
-    identifiers = policy.having("identifier")
     data["columns"] = {
-        name: _public_column(name, column, policy) for name, column in policy.columns.items() if name not in identifiers
+        name: _public_column(name, column, policy)
+        for name, column in policy.columns.items()
+        if column.role not in _NOT_PUBLISHED
     }
-    data["identifiers"] = len(identifiers)
+    data["identifiers"] = len(policy.having("identifier"))
+    if policy.person is not None:
+        data["unit"] = "person"
     data["privacy"] = policy.privacy.model_dump(exclude_none=True)
     data["method"] = {key: value for key, value in data["method"].items() if key not in _PRIVATE_OPTIONS}
     return {key: _for_json(part) for key, part in data.items()}
@@ -34,7 +40,7 @@ def public(policy: Policy) -> dict[str, Any]:
 
 def from_public(data: Mapping[str, Any]) -> Policy:
     """Read a published policy back; it has no identifier columns and needs no files."""
-    return Policy.from_dict({key: value for key, value in data.items() if key != "identifiers"})
+    return Policy.from_dict({key: value for key, value in data.items() if key not in ("identifiers", "unit")})
 
 
 def _public_column(name: str, column: Column, policy: Policy) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from polyveil.policy.guarantees import ABOUT_GROUPS, OF_COLUMN, OF_COLUMNS, Sets
 from polyveil.policy.rules import HierarchyRule, parse_rule
 from polyveil.policy.scalars import Number, Text, Whole, categories, plain_number, security_level
 
-Role = Literal["identifier", "quasi", "sensitive", "insensitive"]
+Role = Literal["person", "identifier", "quasi", "sensitive", "insensitive", "drop"]
 ColumnType = Literal["numeric", "categorical", "ordinal", "date"]
 Distance = Literal["ordered", "hierarchical", "equal", "hellinger", "kl", "js"]
 Diversity = Literal["frequency", "distinct", "entropy", "recursive"]
@@ -82,7 +82,10 @@ class Part(BaseModel):
 class Column(Part):
     """One column: its role, and what that role needs."""
 
-    role: Role = Field(description="identifier: dropped; quasi: generalized; sensitive: protected; insensitive: kept")
+    role: Role = Field(
+        description="person: who the row is about, never published as it is; identifier, drop: removed; "
+        "quasi: generalized; sensitive: protected; insensitive: published unchanged"
+    )
     type: ColumnType | None = Field(default=None, description="detected from the data by default")
     hierarchy: SerializeAsAny[HierarchyRule] | None = Field(
         default=None, description="a CSV file, a nested tree, or a rule: mask, intervals, date, order"
@@ -213,6 +216,11 @@ class Policy(Part):
     missing: Markers = Field(default=(), description="cells of any column that mean 'missing', for example '?'")
 
     folder: Path = Field(default=Path(), exclude=True, description="where hierarchy files are looked up")
+
+    @property
+    def person(self) -> str | None:
+        """The column that says who a row is about, if there is one."""
+        return next(iter(self.having("person")), None)
 
     def having(self, role: Role) -> tuple[str, ...]:
         """The names of the columns of one role, in order."""

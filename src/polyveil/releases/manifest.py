@@ -11,9 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from polyveil.arrays import IntArray
 from polyveil.measure import Loss
 from polyveil.methods.base import Method
 from polyveil.models import MODELS, ClassStatistics, Model
+from polyveil.models.people import PeopleStatistics
 from polyveil.partition import Partition
 from polyveil.policy import public
 from polyveil.table.bind import Bound
@@ -40,8 +42,6 @@ def build_manifest(
         claim_of(model, model.judge(statistics).value, float(np.mean(found)) if len(found) else np.nan)
         for model, found in zip(models, values, strict=True)
     ]
-    sizes = statistics.sizes
-    least, mean, greatest = (sizes.min(), sizes.mean(), sizes.max()) if len(sizes) else (0, 0.0, 0)
     return compose(
         bound,
         table,
@@ -49,10 +49,31 @@ def build_manifest(
         partition.found,
         suppressed=partition.suppressed,
         classes=statistics.classes,
-        class_size=(int(least), float(mean), int(greatest)),
+        class_size=_sizes(statistics.sizes),
         claims=claims,
         loss=loss.to_dict(),
     )
+
+
+def _sizes(sizes: IntArray) -> tuple[int, float, int]:
+    """The least, mean and greatest of some sizes."""
+    return (int(sizes.min()), float(sizes.mean()), int(sizes.max())) if len(sizes) else (0, 0.0, 0)
+
+
+def people_section(table: CodedTable, statistics: ClassStatistics, models: Sequence[Model]) -> dict[str, Any]:
+    """The guarantees in people. A reader without keys cannot check these figures, and is told so."""
+    sizes = statistics.people if isinstance(statistics, PeopleStatistics) else statistics.sizes
+    claims = [
+        {"model": model.key, "attribute": model.attribute, "measured": _finite(model.judge(statistics).value)}
+        for model in models
+    ]
+    return {
+        "count": table.people,
+        "released": int(sizes.sum()),
+        "class_size": dict(zip(("min", "mean", "max"), _sizes(sizes), strict=True)),
+        "privacy": privacy_summary(_sizes(sizes)[0], claims),
+        "claims": claims,
+    }
 
 
 def compose(

@@ -83,6 +83,8 @@ class Bound:
     quasi: tuple[BoundColumn, ...]
     sensitive: tuple[BoundColumn, ...]
     insensitive: pl.DataFrame
+    person: pl.Series | None = None
+    """Who each row is about; None where no column says so."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -101,6 +103,10 @@ def bind(policy: Policy, table: Table) -> Bound:
                 bound[name] = result
             else:
                 faults.extend(result)
+    person = None
+    if policy.person is not None and policy.person in table.frame.columns:
+        person = without_markers(table.frame.get_column(policy.person), policy.missing)
+        faults += person_faults(policy, person)
     if faults:
         raise PolicyError(faults, f"the policy does not fit {table.name}: it")
     return Bound(
@@ -109,6 +115,7 @@ def bind(policy: Policy, table: Table) -> Bound:
         quasi=tuple(bound[name] for name in policy.having("quasi")),
         sensitive=tuple(bound[name] for name in policy.having("sensitive")),
         insensitive=table.frame.select(policy.having("insensitive")),
+        person=person,
     )
 
 
@@ -146,6 +153,17 @@ def size_faults(policy: Policy, rows: int) -> list[Fault]:
         ]
     if k is not None and k > rows:
         return [Fault("privacy.k", f"k is {k}, the table has {rows} rows", f"Ask for a k of at most {rows}")]
+    return []
+
+
+def person_faults(policy: Policy, person: pl.Series) -> list[Fault]:
+    """Rows about nobody, and too few people for k."""
+    missing, people, k = person.null_count(), person.n_unique(), policy.privacy.k
+    if missing:
+        rule = f"{missing:,} rows do not say whom they are about"
+        return [Fault(f"columns.{policy.person}", rule, "Fill in the key of the person, or leave these rows out")]
+    if k is not None and k > people:
+        return [Fault("privacy.k", f"k is {k}, the table is about {people} people", f"Ask for at most {people}")]
     return []
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import polars as pl
+
+from polyveil.arrays import IntArray
 from polyveil.table.bind import Bound, codes_of
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import as_codes
@@ -22,4 +25,12 @@ def encode(bound: Bound) -> CodedTable:
             for c in bound.sensitive
         ),
         together=tuple(joint.columns for joint in bound.policy.privacy.joint),
+        person=_people(bound.person),
     )
+
+
+def _people(person: pl.Series | None) -> IntArray | None:
+    """The number of each row's person; None where every row is a person of its own, declared or not."""
+    if person is None or person.n_unique() == len(person):
+        return None
+    return person.rank("dense").cast(pl.Int64).to_numpy() - 1

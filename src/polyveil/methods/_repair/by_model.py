@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from polyveil.arrays import BoolArray, FloatArray, IntArray
+from polyveil.arrays import BoolArray, IntArray
 from polyveil.errors import Fault, PolicyError
+from polyveil.methods._repair.merging import Failing, merge_failing
 from polyveil.methods.base import Method, Task
 from polyveil.models import Model, codes_of, from_classes
 from polyveil.models.constraints import OnlyByModel
@@ -33,7 +34,7 @@ def partition(method: Method[Any], task: Task) -> Partition:
         why = "publishes slices of its own" if found.slices else "would have to merge groups, which can weaken it"
         rule = f"the method {method.name} cannot keep {{}}: it has no form as constraints, and the method {why}"
         raise PolicyError([Fault(each.place, rule.format(each.title), "Use another method") for each in unfit])
-    labels = merge_failing(task, found.class_of_row, others)
+    labels = merge_failing(task.table, found.class_of_row, _judge(task, others))
     return replace(partition_of(labels), found=found.found)
 
 
@@ -41,37 +42,11 @@ def _only_by_model(model: Model, task: Task) -> bool:
     return any(isinstance(item, OnlyByModel) for item in model.constraints(task.attributes))
 
 
-def merge_failing(task: Task, class_of_row: IntArray, models: Sequence[Model]) -> IntArray:
-    """Merge every class that fails with the nearest other one, again and again; suppressed rows stay so."""
-    labels = class_of_row
-    while True:
-        classes = int(labels.max(initial=-1)) + 1
-        failing = _failing(task, labels, models)
-        if classes <= 1 or not failing.any():
-            return labels
-        centre = _centres(task, labels, classes)
-        into = np.arange(classes)
-        for number in np.flatnonzero(failing):
-            away = np.abs(centre - centre[number]).sum(axis=1)
-            away[into == into[number]] = np.inf
-            if np.isfinite(away).any():
-                into[into == into[number]] = into[int(np.argmin(away))]
-        labels = partition_of(np.where(labels >= 0, into[labels], -1)).class_of_row
+def _judge(task: Task, models: Sequence[Model]) -> Failing:
+    codes = codes_of(task.table)
 
+    def failing(rows: IntArray, labels: IntArray) -> BoolArray:
+        statistics = from_classes(labels, {name: found[rows] for name, found in codes.items()}, task.attributes)
+        return np.any([~model.passes(model.measure_all(statistics)) for model in models], axis=0)
 
-def _failing(task: Task, labels: IntArray, models: Sequence[Model]) -> BoolArray:
-    statistics = from_classes(labels, codes_of(task.table), task.attributes)
-    return np.any([~model.passes(model.measure_all(statistics)) for model in models], axis=0)
-
-
-def _centres(task: Task, labels: IntArray, classes: int) -> FloatArray:
-    """The mean code of each quasi-identifier in each class, from 0 to 1."""
-    kept = labels >= 0
-    rows = np.bincount(labels[kept], minlength=classes)
-    means = [
-        column.weight
-        * np.bincount(labels[kept], weights=column.codes[kept] / max(column.domain.size - 1, 1), minlength=classes)
-        / rows
-        for column in task.table.quasi
-    ]
-    return np.stack(means, axis=1) if means else np.zeros((classes, 0))
+    return failing
