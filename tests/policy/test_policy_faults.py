@@ -32,10 +32,15 @@ def asked(privacy: str, sensitive: str = SENSITIVE) -> str:
 COLUMN_FAULTS = [
     ("{role: quasi-identifier}", "x.role", "must be one of", "Did you mean 'quasi'?"),
     ("{role: QI}", "x.role", "must be one of", "Did you mean 'quasi'?"),
-    ("{role: sensitve}", "x.role", "one of identifier, quasi, sensitive or insensitive", "Did you mean 'sensitive'?"),
-    ("{role: secret stuff}", "x.role", "not 'secret stuff'", "Choose from identifier, quasi, sensitive"),
-    ("{role: true}", "x.role", "not true", "Choose from identifier"),
-    ("{type: numeric}", "x.role", "role is missing", "identifier: dropped; quasi: generalized"),
+    (
+        "{role: sensitve}",
+        "x.role",
+        "one of person, identifier, quasi, sensitive, insensitive or drop",
+        "Did you mean 'sensitive'?",
+    ),
+    ("{role: secret stuff}", "x.role", "not 'secret stuff'", "Choose from person, identifier, quasi, sensitive"),
+    ("{role: true}", "x.role", "not true", "Choose from person, identifier"),
+    ("{type: numeric}", "x.role", "role is missing", "identifier, drop: removed; quasi: generalized"),
     ("{role: quasi, hierachy: z.csv}", "x.hierachy", "Unknown key 'hierachy'", "Did you mean 'hierarchy'?"),
     ("{role: quasi, k: 5}", "x.k", "Unknown key 'k'", "It belongs to privacy"),
     ("{role: quasi, foo: 5}", "x.foo", "Unknown key 'foo'", "Choose from role, type, hierarchy"),
@@ -324,8 +329,8 @@ def test_the_message_counts_the_faults_and_lists_each(tmp_path: Path) -> None:
         Policy.from_yaml(file)
     assert str(caught.value) == (
         f"{file} has 2 faults:\n"
-        "  - line 2, columns.q.role: role must be one of identifier, quasi, sensitive or insensitive, not 'quas'. "
-        "Did you mean 'quasi'?\n"
+        "  - line 2, columns.q.role: role must be one of person, identifier, quasi, sensitive, insensitive or drop, "
+        "not 'quas'. Did you mean 'quasi'?\n"
         "  - line 3, privacy.k: k must be a whole number of at least 2, not 1. "
         "Change k: least number of rows that look alike"
     )

@@ -94,9 +94,16 @@ class DescribedRelease(Result, Generic[TableT]):
         return self.table
 
     def to_dict(self) -> dict[str, Any]:
-        """The figures of `polyveil anonymize --json`."""
+        """The figures of `polyveil anonymize --json`; `privacy` in people where a column says whom a row is about."""
         keys = ("rows", "suppressed", "classes", "class_size", "method", "privacy", "loss")
-        return {**{key: self.manifest[key] for key in keys}, "seconds": dict(self.seconds), "notes": list(self.notes)}
+        people = self.manifest.get("people", {})
+        return {
+            **{key: self.manifest[key] for key in keys},
+            "people": people.get("count", self.manifest["rows"]),
+            **{key: people[key] for key in ("privacy",) if key in people},
+            "seconds": dict(self.seconds),
+            "notes": list(self.notes),
+        }
 
 
 @dataclass(frozen=True, eq=False)
