@@ -38,19 +38,18 @@ def run_case(job: Job, table: Table, seed: int | None) -> CaseOutcome:
     seconds = time.perf_counter() - start
     found = release.manifest
     keep = {key: found[key] for key in ("classes", "class_size", "suppressed", "privacy", "loss")}
-    return CaseOutcome(**about, status="done", seconds=seconds, utility=_utility(release, policy, table), **keep)
+    return CaseOutcome(**about, status="done", seconds=seconds, utility=_utility(release), **keep)
 
 
-def _utility(release: Release, policy: Policy, table: Table) -> dict[str, float]:
+def _utility(release: Release) -> dict[str, float]:
     """How far counts, columns and pairs of columns moved; only where the classes tell all that is published."""
-    if release.form != "generalized" or release.class_of_row is None:
+    if release.form != "generalized" or release.class_of_row is None or release.original is None:
         return {}
     from polyveil.measure.utility import measure_utility
     from polyveil.partition import Partition
-    from polyveil.table.bind import bind
-    from polyveil.table.encode import encode
 
-    found = measure_utility(encode(bind(policy, table)), Partition(release.class_of_row), queries=QUERIES, learn=False)
+    partition = Partition(release.class_of_row)
+    found = measure_utility(release.original.coded, partition, queries=QUERIES, learn=False)
     names = ("query_error", "distribution_shift", "association_shift")
     return {name: float(getattr(found, name)) for name in names}
 
