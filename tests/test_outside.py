@@ -82,8 +82,8 @@ def test_a_policy_reads_their_keys_and_checks_the_range(work: Path) -> None:
     (work / "wrong.yaml").write_text(POLICY.replace("SIGMA", "1.5").replace("rho: 0.9", "rho: 0"))
     done = polyveil(work, "anonymize", "people.csv", "--policy", "wrong.yaml", "--out", "never")
     assert done.returncode == 2
-    assert "columns.illness.sigma: sigma is a number above 0 and at most 1, not 1.5" in done.stderr
-    assert "privacy.rho: rho is a number above 0 and at most 1, not 0" in done.stderr
+    assert "columns.illness.sigma: sigma must be a number above 0 and at most 1, not 1.5" in done.stderr
+    assert "privacy.rho: rho must be a number above 0 and at most 1, not 0" in done.stderr
 
 
 @pytest.fixture(scope="module", params=["mondrian", "in-order", "kaca"])
