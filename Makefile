@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 CORES ?= 2
+CONSTRAINTS ?= constraints.txt
 
 .PHONY: demo test lint types check clean benchmarks
 
@@ -24,12 +25,12 @@ check: $(VENV)/.installed-dev
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing: on Debian, apt-get install python3-venv"; exit 1; }
 
-$(VENV)/.installed: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e .
+$(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e .
 	touch $@
 
-$(VENV)/.installed-dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+$(VENV)/.installed-dev: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e ".[dev]"
 	touch $@ $(VENV)/.installed
 
 clean:
@@ -39,6 +40,7 @@ clean:
 docs: $(VENV)/.installed-dev
 	$(BIN)/python tools/docs/pictures.py
 	$(BIN)/python tools/docs/reference.py
+	$(BIN)/python tools/docs/schemas.py
 	$(BIN)/zensical build
 
 # The papers' evaluations with our methods; each writes its page and plots under docs/experiments.

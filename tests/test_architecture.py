@@ -30,6 +30,7 @@ LAYERS = (
     ("measure",),
     ("methods",),
     ("verification",),
+    ("schemas",),
     ("attacks",),
     ("reports",),
     ("releases",),

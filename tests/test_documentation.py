@@ -129,7 +129,7 @@ def test_every_method_has_a_page_with_a_picture() -> None:
         assert re.search(r"!\[[^\]]+\]\(\.\./pictures/\w+\.svg\)", text), name
 
 
-@pytest.mark.parametrize("script", ["pictures", "reference"])
+@pytest.mark.parametrize("script", ["pictures", "reference", "schemas"])
 def test_what_is_made_by_a_script_is_current(script: str, tmp_path: Path) -> None:
     """Run in a process of its own, as `make docs` does."""
     code = f"import sys; sys.path.insert(0, 'tools/docs'); import {script}; from pathlib import Path; "
@@ -139,7 +139,9 @@ def test_what_is_made_by_a_script_is_current(script: str, tmp_path: Path) -> Non
     assert made
     stale = [name for name in made if (DOCS / script / name).read_text(encoding="utf-8") != made[name]]
     assert stale == [], "run `make docs` and commit what changed"
-    assert sorted(file.name for file in (DOCS / script).iterdir() if file.suffix in (".md", ".svg")) == sorted(made)
+    assert sorted(file.name for file in (DOCS / script).iterdir() if file.suffix in (".md", ".svg", ".json")) == sorted(
+        made
+    )
 
 
 def test_every_picture_is_shown_on_some_page() -> None:

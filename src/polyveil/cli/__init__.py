@@ -16,6 +16,7 @@ from polyveil.cli.compare import compare
 from polyveil.cli.demo import demo
 from polyveil.cli.inspect import inspect
 from polyveil.cli.report import report
+from polyveil.cli.schema import schema
 from polyveil.cli.serve import serve
 from polyveil.cli.verify import verify
 from polyveil.cli.warmup import warmup
@@ -52,6 +53,7 @@ for command in (
     report,
     methods,
     models,
+    schema,
     serve,
     warmup,
 ):
