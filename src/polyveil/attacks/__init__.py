@@ -13,22 +13,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from polyveil.attacks.inference import background, homogeneity, similarity, skewness
-from polyveil.attacks.intersection import intersection
-from polyveil.attacks.joint import joint
-from polyveil.attacks.learned import learned
-from polyveil.attacks.leftover import leftover
-from polyveil.attacks.linkage import linkage
-from polyveil.attacks.order import order
+from polyveil.attacks.adversaries import ADVERSARIES, Given
 from polyveil.attacks.result import Attack, AttackReport, Verdict, wilson
 from polyveil.attacks.scene import TRIALS, Crowd, Scene, set_scene
-from polyveil.attacks.slices import slices
 from polyveil.policy import PolicyLike
 from polyveil.progress import Progress, shown
 from polyveil.table.source import read
 from polyveil.verification import ReleaseLike
 
-__all__ = ["Attack", "AttackReport", "Crowd", "Scene", "Verdict", "attack", "set_scene", "wilson"]
+__all__ = [
+    "ADVERSARIES",
+    "Attack",
+    "AttackReport",
+    "Crowd",
+    "Given",
+    "Scene",
+    "Verdict",
+    "attack",
+    "set_scene",
+    "wilson",
+]
 
 
 def attack(
@@ -92,28 +96,11 @@ def attack(
         people = read(original, **(reading or {}))
         scene = set_scene(release, people, policy=policy, trials=trials, seed=seed)
         outsiders = None if heldout is None else _outsiders(scene, heldout, reading)
+        other = None if second is None else set_scene(second, people, policy=policy, targets=scene.targets)
         listening.stage("attack")
-        found = _attacks(scene, outsiders, listening)
-        if second is not None:
-            other = set_scene(second, people, policy=policy, targets=scene.targets)
-            found += intersection(scene, other)
-    return AttackReport(tuple(found), frame_kind=people.kind)
-
-
-def _attacks(scene: Scene, outsiders: tuple[Any, dict[str, Any]] | None, progress: Progress) -> list[Attack]:
-    """Every adversary against one release."""
-    found = [*linkage(scene)]
-    names = [name for crowd in scene.crowds for name in crowd.attributes]
-    for done, name in enumerate(names):
-        progress.advance(done / len(names), name)
-        found += [homogeneity(scene, name), skewness(scene, name), similarity(scene, name)]
-        found += [background(scene, name, ruled_out) for ruled_out in (1, 2)]
-        found.append(learned(scene, name, None if outsiders is None else (outsiders[0], outsiders[1][name])))
-        found += [each for each in (leftover(scene, name),) if each is not None]
-    found += joint(scene)
-    found += order(scene)
-    found += slices(scene)
-    return found
+        given = Given(scene, outsiders, other, listening)
+        found = tuple(result for adversary in ADVERSARIES.values() for result in adversary(given))
+    return AttackReport(found, frame_kind=people.kind)
 
 
 def _outsiders(scene: Scene, heldout: Any, reading: Mapping[str, Any] | None) -> tuple[Any, dict[str, Any]]:

@@ -15,6 +15,7 @@ from polyveil.frames import check_names, checked_frame, listed
 from polyveil.table.databases.exact import refuse_far_times, turned_over
 from polyveil.table.databases.names import Query, Wanted, table_name
 from polyveil.table.databases.place import Place, is_url, place_of, shown
+from polyveil.table.databases.registry import DATABASES, Database
 from polyveil.table.databases.session import DescribedColumn, Session, opened
 
 
@@ -98,4 +99,16 @@ def _not_text(batch: object) -> list[str]:
     return found or ["a column"]
 
 
-__all__ = ["Place", "Session", "is_url", "opened", "place_of", "read_database", "read_wanted", "shown"]
+__all__ = [
+    "DATABASES",
+    "Database",
+    "DescribedColumn",
+    "Place",
+    "Session",
+    "is_url",
+    "opened",
+    "place_of",
+    "read_database",
+    "read_wanted",
+    "shown",
+]

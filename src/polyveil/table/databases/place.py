@@ -14,19 +14,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeGuard
+from typing import TypeGuard
 from urllib.parse import quote, unquote
 
 from polyveil.errors import InputError
+from polyveil.table.databases.registry import DATABASES, known_scheme
 
-Kind = Literal["postgresql", "sqlite", "duckdb"]
-SCHEMES: dict[str, Kind] = {
-    "postgresql": "postgresql",
-    "postgres": "postgresql",
-    "sqlite": "sqlite",
-    "duckdb": "duckdb",
-}
-TITLES: dict[Kind, str] = {"postgresql": "PostgreSQL", "sqlite": "SQLite", "duckdb": "DuckDB"}
 SECRET = ("password", "sslpassword", "oauth_client_secret")
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://(.*)", re.DOTALL)
 _ENCODE = "In a URL, write @ : / ? # % of a user name or password as %40 %3A %2F %3F %23 %25; better, set PGPASSWORD"
@@ -36,7 +29,7 @@ _ENCODE = "In a URL, write @ : / ? # % of a user name or password as %40 %3A %2F
 class Place:
     """One database. `settings` are the driver's own keywords and may hold a password, so they are never printed."""
 
-    kind: Kind
+    kind: str
     schema: str | None = None
     file: Path | None = None
     settings: Mapping[str, str] = field(default_factory=dict, repr=False)
@@ -44,7 +37,7 @@ class Place:
     @property
     def title(self) -> str:
         """The product's name."""
-        return TITLES[self.kind]
+        return DATABASES[self.kind].title
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -63,7 +56,7 @@ class Place:
         authority = ",".join(_host(*pair) for pair in zip(hosts, ports, strict=False))
         rest = {name: value for name, value in known.items() if name not in SECRET}
         login = f"{quote(user, safe='')}@" if user else ""
-        return f"postgresql://{login}{authority}/{quote(database, safe='')}{_query(rest | schema)}"
+        return f"{self.kind}://{login}{authority}/{quote(database, safe='')}{_query(rest | schema)}"
 
     @property
     def without_schema(self) -> Place:
@@ -82,7 +75,12 @@ def is_url(source: object) -> TypeGuard[str]:
 
     A Path made from a URL has lost a slash, and its password would be shown with the path: refused here.
     """
-    if isinstance(source, Path) and source.parts and source.parts[0].lower() in {f"{scheme}:" for scheme in SCHEMES}:
+    if (
+        isinstance(source, Path)
+        and source.parts
+        and source.parts[0].endswith(":")
+        and known_scheme(source.parts[0][:-1])
+    ):
         raise InputError("a database URL must be a string, not a Path. Pass the URL as a string")
     return isinstance(source, str) and _URL.match(source) is not None
 
@@ -96,18 +94,20 @@ def place_of(url: str) -> Place:
     """The place a URL names; InputError, without quoting the URL, where it cannot be understood."""
     found = _URL.fullmatch(url)
     scheme = found[1].lower() if found else ""
-    if found is None or scheme not in SCHEMES:
+    kind = known_scheme(scheme)
+    if found is None or kind is None:
+        *others, last = (f"{name}://" for name in DATABASES)
         raise InputError(
-            f"{scheme}:// is not a supported database. Use postgresql://, sqlite:// or duckdb://, or the path of a file"
+            f"{scheme}:// is not a supported database. "
+            f"Use {', '.join(others)} or {last}, or the path of a file"
         )
-    kind = SCHEMES[scheme]
     main, _, query = found[2].partition("?")
     settings = _settings(query)
     schema = settings.pop("schema", None)
     if schema is not None and (not schema.strip() or "\0" in schema):
         raise InputError("the database URL has an empty schema. Write ?schema=NAME, or leave it out")
-    if kind == "postgresql":
-        return Place(kind, schema, settings=_postgresql(main) | settings)
+    if not DATABASES[kind].names_file:
+        return Place(kind, schema, settings=_server(main) | settings)
     if settings:
         raise InputError(
             f"a {scheme}:// URL takes only ?schema=NAME. Remove the other settings after the question mark"
@@ -125,7 +125,7 @@ def _settings(query: str) -> dict[str, str]:
     return settings
 
 
-def _postgresql(main: str) -> dict[str, str]:
+def _server(main: str) -> dict[str, str]:
     authority, _, database = main.partition("/")
     login, _, hosts = authority.rpartition("@")
     user, _, password = login.partition(":")

@@ -12,6 +12,7 @@ import polars as pl
 from polyveil.errors import InputError
 from polyveil.table.databases.names import TableName, Wanted
 from polyveil.table.databases.place import Place
+from polyveil.table.databases.registry import DATABASES
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -90,17 +91,8 @@ def opened(place: Place, *, writable: bool = False) -> Iterator[Session]:
 
 def _connect(place: Place, writable: bool) -> Session:
     try:
-        if place.kind == "postgresql":
-            from polyveil.table.databases.postgresql import PostgresqlSession
-
-            return PostgresqlSession(place, writable=writable)
-        if place.kind == "sqlite":
-            from polyveil.table.databases.sqlite_file import SqliteSession
-
-            return SqliteSession(place, writable=writable)
-        from polyveil.table.databases.duckdb_file import DuckdbSession
-
-        return DuckdbSession(place, writable=writable)
+        session: Session = DATABASES[place.kind].open(place, writable=writable)
+        return session
     except ModuleNotFoundError as error:
         raise InputError(
             f"{place.title} needs a driver that is not installed ({error.name}). "
