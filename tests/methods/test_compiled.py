@@ -70,3 +70,11 @@ def test_the_cache_moves_only_where_it_must(monkeypatch: pytest.MonkeyPatch, tmp
     monkeypatch.setattr(compiled, "_writable", lambda folder: False)
     compiled._choose_cache()
     assert Path(os.environ["NUMBA_CACHE_DIR"]).parent == tmp_path
+
+
+def test_a_folder_that_only_looks_writable_is_not_used(tmp_path: Path) -> None:
+    """Root may write everywhere, says the system, but not below /proc; a file is no folder for anybody."""
+    assert compiled._writable(tmp_path / "new" / "folder")
+    assert not compiled._writable(Path("/proc/polyveil/.cache"))
+    (tmp_path / "file").touch()
+    assert not compiled._writable(tmp_path / "file" / ".cache")

@@ -7,8 +7,10 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
 import shutil
+import socket
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -19,6 +21,9 @@ import polars as pl
 from polyveil.errors import InputError
 
 MANIFEST = "manifest.json"
+
+Identity = tuple[int, int, int]
+"""Device and number of a folder, and when files were last added to it or taken away."""
 
 
 def write_bundle(
@@ -58,18 +63,22 @@ def write_whole(
 
     `fill` gives what the manifest says of each file, and so does this.
     """
-    check_target(path, overwrite=overwrite)
+    older = check_target(path, overwrite=overwrite)
     with staging(path) as stage:
         files = fill(stage)
         write_manifest(stage, {**manifest, "files": files})
         accept(stage)
         sync(stage)
-        move_into_place(stage, path)
+        move_into_place(stage, path, older)
     return files
 
 
-def check_target(path: Path, *, overwrite: bool = False) -> None:
-    """Refuse early what would fail late: an existing folder, a missing or unwritable parent."""
+def check_target(path: Path, *, overwrite: bool = False) -> Identity | None:
+    """Refuse early what would fail late: an existing folder, a missing or unwritable parent.
+
+    Returns which folder may be replaced, None if there is none.
+    """
+    found = identity(path)
     if path.exists() and not overwrite:
         raise InputError(
             f"{path} exists already; a release is never mixed with other files. Name a new folder, or use --overwrite"
@@ -81,6 +90,16 @@ def check_target(path: Path, *, overwrite: bool = False) -> None:
         raise InputError(f"{parent} does not exist or is not a folder. Create it, or name another place")
     if not os.access(parent, os.W_OK | os.X_OK):
         raise InputError(f"{parent} is not writable. Change its permissions, or name another place for the release")
+    return found if overwrite else None
+
+
+def identity(path: Path) -> Identity | None:
+    """Which folder has this name now: a folder keeps its identity when it is renamed. None if there is none."""
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino, found.st_mtime_ns
 
 
 @contextmanager
@@ -88,26 +107,50 @@ def staging(path: Path) -> Iterator[Path]:
     """A hidden sibling folder that is gone afterwards, whatever happens short of a kill."""
     parent = path.absolute().parent
     _remove_abandoned(parent, path.name)
-    stage = parent / f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}.partial"
+    stage = parent / f".{path.name}.{_host()}.{os.getpid()}.{secrets.token_hex(4)}.partial"
     try:
         stage.mkdir(mode=0o755)
         yield stage
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        if is_full(error):
             raise InputError(
                 f"the disk that holds {parent} is full. Nothing was written; free space or name another place"
             ) from None
-        raise InputError(f"the release cannot be written to {parent} ({error.strerror}). Nothing was written") from None
+        why = error.strerror or type(error).__name__  # what a library raises itself has no text of the system's
+        raise InputError(f"the release cannot be written to {parent} ({why}). Nothing was written") from None
     finally:
         shutil.rmtree(stage, ignore_errors=True)
 
 
 def _remove_abandoned(parent: Path, name: str) -> None:
-    """Clear what a killed run of the same release left behind; running ones are left alone."""
-    for stage in parent.glob(f".{name}.*.partial"):
-        pid = stage.name.removeprefix(f".{name}.").split(".")[0]
-        if pid.isdigit() and not Path("/proc", pid).exists() and Path("/proc").is_dir():
+    """Clear what a killed run of the same release left behind; running ones are left alone.
+
+    Whether a process runs is known on its own machine only, so what another machine writes on a shared disk stays.
+    """
+    if not Path("/proc").is_dir():
+        return
+    for stage in parent.iterdir():
+        found = re.fullmatch(rf"\.{re.escape(name)}\.{re.escape(_host())}\.(\d+)\.[0-9a-f]{{8}}\.partial", stage.name)
+        if found and not Path("/proc", found[1]).exists():
             shutil.rmtree(stage, ignore_errors=True)
+
+
+def _host() -> str:
+    """The machine and its name space of process numbers: containers that share a disk have numbers of their own."""
+    with suppress(OSError):
+        return f"{_plain(socket.gethostname())}-{Path('/proc/self/ns/pid').stat().st_ino}"
+    return _plain(socket.gethostname())
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9-]", "-", name)
+
+
+def is_full(error: OSError) -> bool:
+    """Whether a disk or a quota is full; libraries that write by themselves say so in words only."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT) or bool(
+        re.search("no space left|quota exceeded", str(error), re.IGNORECASE)
+    )
 
 
 def _write_table(frame: pl.DataFrame, file: Path) -> None:
@@ -151,28 +194,69 @@ def sync(folder: Path) -> None:
             os.close(descriptor)
 
 
-def move_into_place(stage: Path, path: Path) -> None:
-    """Give the finished folder its name in one step; an older bundle of that name goes."""
-    if path.exists() and _exchange(stage, path):
-        return  # the older bundle now has the stage's name and goes with it
-    if not path.exists():
-        stage.rename(path)
+def move_into_place(stage: Path, path: Path, older: Identity | None) -> None:
+    """Give the finished folder its name in one step, if `path` is still what it was: nothing, or the older bundle.
+
+    An older bundle then goes. What somebody else has put there in the meantime stays, and this release is refused.
+    """
+    if older is None:
+        _move_to_free_name(stage, path)
         return
+    if identity(path) != older:
+        raise _changed(path)
+    if _exchange(stage, path):
+        if identity(stage) == older:
+            return  # the older bundle now has the stage's name and goes with it
+        _exchange(stage, path)
+        raise _changed(path)
     # Without an atomic exchange the older bundle keeps its content under a visible name until the new one stands.
     aside = path.with_name(f"{path.name}.previous-{secrets.token_hex(4)}")
     path.rename(aside)
     try:
-        stage.rename(path)
-    except OSError:
-        aside.rename(path)
+        if identity(aside) != older:
+            raise _changed(path)
+        _move_to_free_name(stage, path)
+    except (OSError, InputError):
+        if not path.exists():
+            aside.rename(path)
         raise
     shutil.rmtree(aside, ignore_errors=True)
 
 
+def _changed(path: Path) -> InputError:
+    return InputError(
+        f"{path} was changed by somebody else while this release was made. It was left as it is, and this release was "
+        "not written. Look at it, then name another folder or run again with --overwrite"
+    )
+
+
+def _move_to_free_name(stage: Path, path: Path) -> None:
+    """Rename to a name that nothing has; whatever appears there meanwhile stays."""
+    no_replace = 1
+    if _renamed(stage, path, no_replace):
+        return
+    try:
+        path.mkdir()  # fails if something is there, also on disks that cannot do it in one step
+    except FileExistsError:
+        raise _changed(path) from None
+    try:
+        stage.rename(path)  # an empty folder, and no other, is replaced by a rename
+    except OSError:
+        with suppress(OSError):
+            path.rmdir()  # ours, if it is still empty
+        raise
+
+
 def _exchange(first: Path, second: Path) -> bool:
-    """Swap two names in one step (Linux renameat2 with RENAME_EXCHANGE); False where that does not exist."""
+    """Swap two names in one step; False if the system or the disk cannot, or one of them is not there."""
+    exchange = 2
+    return _renamed(first, second, exchange)
+
+
+def _renamed(first: Path, second: Path, flag: int) -> bool:
+    """Rename with a flag (Linux renameat2); False if it was not done."""
     with suppress(OSError, AttributeError):
         libc = ctypes.CDLL(None, use_errno=True)
-        at_cwd, exchange = -100, 2
-        return bool(libc.renameat2(at_cwd, os.fsencode(first), at_cwd, os.fsencode(second), exchange) == 0)
+        at_cwd = -100
+        return bool(libc.renameat2(at_cwd, os.fsencode(first), at_cwd, os.fsencode(second), flag) == 0)
     return False

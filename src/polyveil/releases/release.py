@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +15,7 @@ from polyveil.arrays import IntArray
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.frames import FrameKind, as_kind
 from polyveil.policy import from_public
+from polyveil.releases.bundle import is_full
 from polyveil.releases.publish import publish
 from polyveil.results import Outcome, Result, Row, counted, fragment, table_html
 from polyveil.table.bind import Bound
@@ -174,9 +177,24 @@ class Release(DescribedRelease[Any]):
         try:
             target.mkdir(parents=True, mode=0o700, exist_ok=True)
             rows = pl.DataFrame({"row": range(1, len(self.class_of_row) + 1), "class": self.class_of_row})
-            rows.write_parquet(target / "row_map.parquet")
+            _write_for_owner(rows, target / "row_map.parquet")
         except OSError as error:
-            raise InputError(f"{target} cannot be written ({error.strerror}). Name another place") from None
+            why = "the disk is full" if is_full(error) else error.strerror or type(error).__name__
+            raise InputError(f"{target} cannot be written ({why}). Name another place") from None
+
+
+def _write_for_owner(frame: pl.DataFrame, file: Path) -> None:
+    """Write whole or not at all, readable by nobody but the owner at any moment, whatever the folder allows."""
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")  # made with mode 0600
+    try:
+        with os.fdopen(descriptor, "wb") as sink:
+            frame.write_parquet(sink)
+            sink.flush()
+            os.fsync(descriptor)
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
 
 
 def require_verified(written: Path | StoredRelease) -> Verification:

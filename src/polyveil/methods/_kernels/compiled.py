@@ -23,12 +23,16 @@ ANNOUNCEMENT = "compiling fast kernels for this machine; this takes up to a minu
 
 
 def _writable(folder: Path) -> bool:
-    """Whether the folder, or the nearest one above it that exists, can be written."""
-    while not folder.exists():
-        if folder == folder.parent:
-            return False
-        folder = folder.parent
-    return folder.is_dir() and os.access(folder, os.W_OK | os.X_OK)
+    """Whether files can be written to the folder, which is made if need be.
+
+    It is tried, as the compiler will: to root a folder looks writable that is not.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            return True
+    except OSError:
+        return False
 
 
 def _private_temporary() -> Path:

@@ -98,8 +98,7 @@ def place_of(url: str) -> Place:
     if found is None or kind is None:
         *others, last = (f"{name}://" for name in DATABASES)
         raise InputError(
-            f"{scheme}:// is not a supported database. "
-            f"Use {', '.join(others)} or {last}, or the path of a file"
+            f"{scheme}:// is not a supported database. Use {', '.join(others)} or {last}, or the path of a file"
         )
     main, _, query = found[2].partition("?")
     settings = _settings(query)
