@@ -171,7 +171,7 @@ def test_the_command_line_runs_on_spark(spark: Any, tmp_path: Path) -> None:
     assert refused.exit_code == 2
     private = CliRunner().invoke(app, ["anonymize", out, *options, "--private", str(tmp_path / "private")])
     assert private.exit_code == 2
-    assert "--private is not for Spark" in private.output
+    assert "--private does not work with Spark" in private.output
 
 
 ADULT_QUASI = ("age", "workclass", "education", "marital-status", "race", "sex", "native-country")

@@ -59,7 +59,7 @@ def judge_against_released(models: Sequence[Model], statistics: ClassStatistics)
     ]
 
 
-Measured = Mapping[tuple[str, str | None], tuple[float, float]]
+WorstAndMean = Mapping[tuple[str, str | None], tuple[float, float]]
 """Model and attribute -> the worst and the mean value over all classes."""
 
 
@@ -76,7 +76,7 @@ def check_claims(manifest: Mapping[str, Any], models: Sequence[Model], statistic
     return findings + compare_figures(manifest, models, measured, statistics.classes, some)
 
 
-def compare_claims(manifest: Mapping[str, Any], models: Sequence[Model], found: Measured) -> list[Finding]:
+def compare_claims(manifest: Mapping[str, Any], models: Sequence[Model], found: WorstAndMean) -> list[Finding]:
     """The manifest's claims against the worst and the mean value found for each model."""
     claimed = {(claim["model"], claim["attribute"]): claim for claim in manifest["claims"]}
     asked = {(model.key, model.attribute): model for model in models}
@@ -104,7 +104,7 @@ def compare_claims(manifest: Mapping[str, Any], models: Sequence[Model], found: 
 def compare_figures(
     manifest: Mapping[str, Any],
     models: Sequence[Model],
-    found: Measured,
+    found: WorstAndMean,
     classes: int,
     sizes: tuple[float, float, float],
 ) -> list[Finding]:
