@@ -20,6 +20,7 @@ import polyveil
 from polyveil.demo import write_example
 from polyveil.policy import ReleaseChoice
 from polyveil.verification import Verification, verify
+from polyveil.verification.canonical import manifest_text
 
 
 @pytest.fixture(scope="module")
@@ -60,7 +61,7 @@ def edit_manifest(release: Path, change: Callable[[dict[str, Any]], Any]) -> Non
     file = release / "manifest.json"
     manifest = json.loads(file.read_text())
     change(manifest)
-    file.write_text(json.dumps(manifest))
+    file.write_text(manifest_text(manifest))
 
 
 def seen(verification: Verification) -> set[str]:

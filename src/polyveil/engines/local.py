@@ -32,6 +32,7 @@ from polyveil.releases.publish import check_place, publish
 from polyveil.releases.release import Original
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
+from polyveil.table.databases.exact import storable
 from polyveil.table.encode import encode
 from polyveil.table.source import Table, read
 from polyveil.verification import Verification, verify
@@ -111,7 +112,8 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
         return job.form.describe(manifest, job.policy, partition, statistics, job.models)
 
     def tables(self, job: Job, bound: Original, found: Classes) -> dict[str, pl.DataFrame]:
-        return job.form.tables(bound.bound, bound.coded, found.partition)
+        tables = job.form.tables(bound.bound, bound.coded, found.partition)
+        return {name: storable(frame) for name, frame in tables.items()}
 
     def release(
         self,

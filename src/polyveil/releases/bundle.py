@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import errno
 import hashlib
-import json
 import os
 import re
 import secrets
@@ -19,6 +18,7 @@ from typing import Any
 import polars as pl
 
 from polyveil.errors import InputError
+from polyveil.verification.canonical import manifest_text, write_table
 
 MANIFEST = "manifest.json"
 
@@ -154,16 +154,13 @@ def is_full(error: OSError) -> bool:
 
 
 def _write_table(frame: pl.DataFrame, file: Path) -> None:
-    if file.suffix == ".csv":
-        frame.write_csv(file)
-    else:
-        frame.write_parquet(file, compression="zstd")
+    with file.open("wb") as sink:
+        write_table(frame, sink, file.suffix)
 
 
 def write_manifest(stage: Path, manifest: Mapping[str, Any]) -> None:
     """The manifest, complete with its list of files, as it stands in every bundle."""
-    text = json.dumps(manifest, indent=2, ensure_ascii=False, allow_nan=False)
-    (stage / MANIFEST).write_text(text + "\n", encoding="utf-8")
+    (stage / MANIFEST).write_text(manifest_text(manifest), encoding="utf-8")
 
 
 def fingerprint(file: Path) -> dict[str, Any]:

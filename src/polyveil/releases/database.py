@@ -6,7 +6,6 @@ theirs), beside a table `manifest` whose one cell is the manifest as JSON.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -18,6 +17,7 @@ from polyveil.table.databases import Session, opened, place_of
 from polyveil.table.databases.exact import storable
 from polyveil.table.databases.files import check_file
 from polyveil.table.databases.place import Place
+from polyveil.verification.canonical import manifest_text
 from polyveil.verification.database import DOCUMENT, MANIFEST, StoredRelease, stored_document
 from polyveil.verification.fingerprint import fingerprint
 
@@ -43,7 +43,7 @@ def write_release(
         for name, frame in ready.items():
             session.create(session.stored(schema, name), frame)
         about = {name: _describe(frame) for name, frame in ready.items()}
-        text = json.dumps({**manifest, "tables": about}, indent=2, ensure_ascii=False, allow_nan=False)
+        text = manifest_text({**manifest, "tables": about})
         session.create(session.stored(schema, MANIFEST), pl.DataFrame({DOCUMENT: [text]}))
         accept(StoredRelease(session, schema))
         session.commit()

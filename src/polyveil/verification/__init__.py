@@ -18,10 +18,12 @@ from polyveil.policy import Policy, PolicyLike, from_public, load_policy
 from polyveil.policy.schema import Column
 from polyveil.table.databases import is_url
 from polyveil.verification.claims import promise_name
+from polyveil.verification.closed import check_closed
 from polyveil.verification.database import StoredRelease, read_stored
-from polyveil.verification.files import check_files, check_form, read_manifest, read_tables
+from polyveil.verification.files import check_folder, check_form, read_manifest, read_tables
 from polyveil.verification.findings import Finding, Verification, not_checked
 from polyveil.verification.forms import FORMS
+from polyveil.verification.text import check_cells, formula_findings
 
 _ABOUT_CELLS = ("role", "type", "hierarchy", "recode", "weight", "missing", "date_format")
 """What a column says of its cells, which is the release's to say; the rest are guarantees."""
@@ -87,7 +89,7 @@ def load_release(release: ReleaseLike) -> tuple[Mapping[str, Any], Mapping[str, 
     if isinstance(release, str | Path):
         folder = Path(release)
         manifest = read_manifest(folder)
-        findings = check_files(folder, manifest)
+        findings = check_folder(folder, manifest)
         tables, unreadable = read_tables(folder, manifest)
         return manifest, tables, [*findings, *unreadable]
     if not hasattr(release, "frames"):
@@ -134,7 +136,11 @@ def verify_tables(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame
     strange = check_form(manifest, policy)
     if strange:
         return Verification(tuple(strange))
-    return FORMS[manifest["form"]](manifest, policy, tables)
+    content = FORMS[manifest["form"]](manifest, policy, tables)
+    closed = check_closed(manifest, policy) + check_cells(manifest, policy, tables)
+    if policy.release.format == "csv":
+        closed += formula_findings(tables)
+    return Verification((*closed, *content.findings), content.verdicts)
 
 
 __all__ = ["Finding", "ReleaseLike", "StoredRelease", "Verification", "load_release", "verify", "verify_tables"]

@@ -85,6 +85,8 @@ def compare_claims(manifest: Mapping[str, Any], models: Sequence[Model], found: 
         for key in claimed
         if key not in asked
     ]
+    if [(claim["model"], claim["attribute"]) for claim in manifest["claims"]] != list(asked) and not findings:
+        findings.append(fails("claim", "the manifest does not make each claim once, in the order of its policy"))
     for key, model in asked.items():
         claim = claimed.get(key)
         if claim is None:
@@ -92,6 +94,8 @@ def compare_claims(manifest: Mapping[str, Any], models: Sequence[Model], found: 
             continue
         if not is_stated(model, claim["statement"]):
             findings.append(fails("claim", f"{_name(key)}: the manifest does not state that {model.statement()}"))
+        if (claim["helps_against"], claim["leaves_open"]) != (model.helps_against, model.leaves_open):
+            findings.append(fails("claim", f"{_name(key)}: the manifest does not say what it helps against"))
         measured = dict(zip(("threshold", "measured", "mean"), (model.threshold, *found[key]), strict=True))
         findings.extend(
             fails("claim", f"{_name(key)}: the manifest says {field} {claim[field]}, the files give {value:.9g}")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from pathlib import Path
+from contextlib import suppress
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import polars as pl
@@ -14,12 +15,15 @@ import pyarrow.parquet as pq
 
 from polyveil.errors import InputError
 from polyveil.frames import is_scalar
-from polyveil.policy import Policy
+from polyveil.policy import Policy, from_public
 from polyveil.verification.attributes import check_declarations
+from polyveil.verification.canonical import check_bytes, manifest_text
 from polyveil.verification.findings import Finding, fails, holds
 from polyveil.verification.shape import check_shape
 
 MANIFEST = "manifest.json"
+SIGNATURE = "manifest.sig"
+REPORT = "report.html"
 FORMAT = "polyveil-release"
 READABLE = {".parquet", ".csv"}
 
@@ -32,12 +36,24 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     if not file.is_file():
         raise InputError(f"{folder} has no {MANIFEST}, so it is not a release. Use `polyveil check` for a plain table")
     try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, RecursionError):
+        manifest = json.loads(manifest_bytes(folder).decode(), parse_constant=_refused)
+    except (UnicodeDecodeError, ValueError, RecursionError):
         raise InputError(
             f"{file} cannot be read as JSON. The release is damaged; get it again from its source"
         ) from None
     return check_manifest(manifest, str(file))
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is not a number")
+
+
+def manifest_bytes(folder: Path) -> bytes:
+    """The manifest as it is stored, which is what a signature is over."""
+    try:
+        return (folder / MANIFEST).read_bytes()
+    except OSError:
+        raise InputError(f"{folder / MANIFEST} cannot be read. Check its permissions") from None
 
 
 def check_manifest(manifest: Any, title: str) -> dict[str, Any]:
@@ -48,6 +64,14 @@ def check_manifest(manifest: Any, title: str) -> dict[str, Any]:
     return manifest
 
 
+def check_text(text: str, manifest: Mapping[str, Any]) -> list[Finding]:
+    """The manifest says everything once and in one way, so its text carries nothing beside what it says."""
+    with suppress(ValueError):  # 1e999 is infinite, which no manifest holds
+        if text == manifest_text(manifest):
+            return []
+    return [fails("manifest", "the manifest's text is not written as releases are, or repeats a key")]
+
+
 def check_form(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
     """The tables are of the form that was asked for, and the manifest describes the columns as the policy does."""
     findings = check_declarations(manifest, policy)
@@ -56,10 +80,20 @@ def check_form(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
     return findings
 
 
+def check_folder(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
+    """Everything about a release folder that can be told without looking into its tables."""
+    findings = check_text(manifest_bytes(folder).decode(), manifest)
+    findings += check_listed(manifest, from_public(manifest["policy"]))
+    return findings + check_files(folder, manifest)
+
+
 def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
     """Missing, extra, swapped and changed files, each with its own finding."""
     listed: Mapping[str, Any] = manifest.get("files", {})
-    present = _entries(folder) - {MANIFEST}
+    links = sorted(entry.name for entry in folder.rglob("*") if not _is_plain(entry))
+    if links:
+        return [fails("extra file", f"{name} is a link or a device, which no release holds") for name in links]
+    present = _entries(folder) - {MANIFEST, SIGNATURE}
     findings = [
         fails("missing file", f"{name} is listed in the manifest but is not there")
         for name in sorted(set(listed) - present)
@@ -81,6 +115,48 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
         else:
             findings.append(fails("changed file", f"{name} is not the file that was released: its sha256 differs"))
     return findings or [holds("files", f"all {len(listed)} files are present and unchanged")]
+
+
+def check_listed(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    """The manifest lists exactly the files that a release of its form has, in order."""
+    listed, of_form = list(manifest.get("files", {})), _files_of_form(manifest, policy.release.format)
+    findings = [
+        fails("extra file", f"{name} is listed in the manifest, but is no file of a {manifest['form']} release")
+        for name in sorted(set(listed) - of_form)
+    ]
+    findings += [
+        fails("missing file", f"the manifest does not list {name}, which is part of a {manifest['form']} release")
+        for name in sorted(of_form - set(listed) - {REPORT})
+    ]
+    if listed != sorted(listed):
+        findings.append(fails("manifest", "the manifest does not list its files in order"))
+    return findings
+
+
+def _is_plain(entry: Path) -> bool:
+    return not entry.is_symlink() and (entry.is_file() or entry.is_dir())
+
+
+def _files_of_form(manifest: Mapping[str, Any], ending: str) -> set[str]:
+    """The names a release of this form can list: its tables in its format, and the report.
+
+    Spark writes a table as a folder of parts, which are numbered without a gap.
+    """
+    allowed = {REPORT}
+    for table in tables_of_form(manifest):
+        parts = sum(name.startswith(f"{table}/") for name in manifest.get("files", {}))
+        numbered = {f"{table}/part-{number:05d}.parquet" for number in range(parts)}
+        allowed |= numbered if parts and ending == "parquet" else {f"{table}.{ending}"}
+    return allowed
+
+
+def tables_of_form(manifest: Mapping[str, Any]) -> list[str]:
+    """The names of the tables a release of this form has; the check of an added form judges which it may have."""
+    if manifest["form"] == "generalized":
+        return ["table"]
+    if manifest.get("linked") is not None:
+        return ["quasi", *(f"sensitive_{i}" for i in range(1, len(manifest["linked"]["slices"]) + 1))]
+    return sorted({PurePosixPath(name).parts[0].split(".")[0] for name in manifest.get("files", {}) if name != REPORT})
 
 
 def _entries(folder: Path) -> set[str]:
@@ -108,7 +184,7 @@ def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl
         if not all(is_scalar(kind) for kind in frame.dtypes):
             findings.append(fails("columns", f"{name} has columns of a type no release has"))
             continue
-        findings.extend(_shape_findings(name, frame, about))
+        findings.extend(_shape_findings(name, frame, about) or check_bytes(name, file, frame))
         parts.setdefault(name.split("/")[0] if "/" in name else file.stem, []).append(frame)
     tables = {}
     for table, frames in parts.items():

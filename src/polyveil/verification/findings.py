@@ -12,11 +12,15 @@ from polyveil.results import Outcome, Result, Row, counted
 
 @dataclass(frozen=True)
 class Finding:
-    """One check: a short stable name, its outcome, and what was seen in plain words."""
+    """One check: a short stable name, its outcome, and what was seen in plain words.
+
+    A `note` is told beside the guarantees: none of them depends on it unless it fails.
+    """
 
     check: str
     outcome: Outcome
     message: str
+    note: bool = False
 
 
 @dataclass(frozen=True, repr=False)
@@ -31,7 +35,7 @@ class Verification(Result):
         """holds where nothing failed and every guarantee was checked; a figure of the loss may stay unchecked."""
         if self.failures:
             return "fails"
-        checked = [f.outcome == "holds" for f in self.findings if not f.check.startswith("loss")]
+        checked = [f.outcome == "holds" for f in self.findings if not (f.note or f.check.startswith("loss"))]
         return "holds" if checked and all(checked) else "not checked"
 
     @property
@@ -69,3 +73,8 @@ def fails(check: str, message: str) -> Finding:
 
 def not_checked(check: str, message: str) -> Finding:
     return Finding(check, "not checked", message)
+
+
+def unchecked(check: str, message: str) -> Finding:
+    """Something beside the guarantees that this program cannot check, and says so."""
+    return Finding(check, "not checked", message, note=True)

@@ -17,6 +17,7 @@ from polyveil.verification.classes import class_of_row
 from polyveil.verification.findings import Finding, Verification, fails, holds
 from polyveil.verification.joint import with_joint
 from polyveil.verification.loss import check_loss, class_sizes
+from polyveil.verification.orders import check_order
 
 
 def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> Verification:
@@ -35,7 +36,8 @@ def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapp
     if value_findings:
         return Verification(tuple(findings))
     codes, attributes = with_joint(policy, codes, {name: known.attribute for name, known in declared.items()})
-    statistics = from_classes(class_of_row(frame, policy.having("quasi")), codes, attributes)
+    classes = class_of_row(frame, policy.having("quasi"))
+    statistics = from_classes(classes, codes, attributes)
     models = models_for(policy, attributes)
     promises, verdicts = judge_promises(models, statistics)
     findings += check_distribution(manifest, statistics)
@@ -44,6 +46,8 @@ def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapp
         findings += judge_against_released(models, statistics)
     findings += check_claims(manifest, models, statistics)
     findings += check_loss(manifest, policy, frame, class_sizes(statistics.sizes))
+    if "tables" not in manifest:  # a database keeps no order of rows
+        findings += check_order("table", frame, classes)
     return Verification(tuple(findings), tuple(verdicts))
 
 

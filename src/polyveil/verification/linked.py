@@ -27,6 +27,7 @@ from polyveil.verification.joint import with_joint
 from polyveil.verification.loss import check_loss, class_sizes
 from polyveil.verification.orders import (
     agreement_findings,
+    column_findings,
     mean_places,
     neighbour_findings,
     neighbours,
@@ -79,7 +80,7 @@ def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
         findings += judge_against_released(models, statistics)
     findings += check_claims(manifest, models, statistics)
     findings += _check_additional_loss(manifest, models, statistics, slices)
-    findings += _check_orders(quasi, parts)
+    findings += _check_orders(tables, parts)
     findings += check_loss(manifest, policy, quasi, class_sizes(sizes), exact=exact)
     return Verification(tuple(findings), tuple(verdicts))
 
@@ -168,6 +169,8 @@ def _check_groups(part: SensitiveTable, quasi: pl.DataFrame) -> list[Finding]:
     there.pop(NOT_AVAILABLE, None)
     nameless = None in there or NOT_AVAILABLE in here
     differ = sum(here.get(key) != there.get(key) for key in {*here, *there})
+    if set(part.ids) != {str(number) for number in range(1, len(part.ids) + 1)}:
+        return [fails(f"groups of {part.about['table']}", "the groups are not numbered from 1 without a gap")]
     return compare_groups(part.about, nameless, differ, len(part.ids))
 
 
@@ -276,9 +279,10 @@ def _least(statistics: LinkedStatistics, model: Model) -> FloatArray:
     return np.full(block.classes, asked)
 
 
-def _check_orders(quasi: pl.DataFrame, parts: Sequence[SensitiveTable]) -> list[Finding]:
+def _check_orders(tables: Mapping[str, pl.DataFrame], parts: Sequence[SensitiveTable]) -> list[Finding]:
     """Groups must not stand together in a table, nor in orders that go together in two: a shuffle does neither."""
     findings = []
+    quasi = tables["quasi"]
     for part in parts:
         name = part.about["table"]
         ids = quasi.get_column(part.about["group"]).cast(pl.String)
@@ -287,4 +291,6 @@ def _check_orders(quasi: pl.DataFrame, parts: Sequence[SensitiveTable]) -> list[
         findings += agreement_findings(name, rank_agreement(*places))
         for table, groups in ((name, part.stored), ("quasi", numbers[numbers >= 0])):
             findings += neighbour_findings(table, neighbours(groups), pairs_of(groups), len(groups))
+    for table, frame in tables.items():
+        findings += column_findings(table, frame)
     return findings or [SCATTERED]

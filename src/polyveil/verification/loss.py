@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -85,6 +85,8 @@ def compare_loss(
     if manifest["form"] == "generalized":  # in linked tables, rows with suppressed values count as well
         measured["suppression_ratio"] = suppressed / max(rows, 1)
     stated, unread = manifest["loss"], summed
+    if not _all_numbers(stated, policy.having("quasi")):
+        return [fails("loss", "the manifest has losses that are not numbers, or of columns it does not have")]
     if not isinstance(summed, Finding):
         measured |= _losses_of_cells(summed, stated, suppressed, max(rows, 1))
         hidden = [name for name, costs in summed.items() if costs is None]
@@ -94,6 +96,14 @@ def compare_loss(
     if isinstance(unread, Finding):
         return [*findings, unread]
     return findings or [holds("loss", f"information_loss {measured['information_loss']:.6g} as measured")]
+
+
+def _all_numbers(stated: Mapping[str, Any], quasi: Sequence[str]) -> bool:
+    parts = stated.get("by_attribute")
+    if not isinstance(parts, Mapping) or sorted(parts) != sorted(quasi):
+        return False
+    figures = [value for name, value in stated.items() if name != "by_attribute"] + list(parts.values())
+    return all(value is None or (isinstance(value, int | float) and not isinstance(value, bool)) for value in figures)
 
 
 def _losses_of_cells(summed: CostsOf, stated: Mapping[str, Any], suppressed: int, rows: int) -> dict[str, Any]:

@@ -1,14 +1,18 @@
-"""The shape a manifest must have before anything in it is believed or looked up."""
+"""The shape of a manifest: what must be there before anything in it is believed, and that nothing else is.
+
+This is the one description of a manifest: its keys in their order, at every depth, with their types.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from polyveil.errors import InputError
+from polyveil.verification.findings import Finding, fails
 from polyveil.verification.forms import FORMS
 
 MOST_ROWS = 2**53
@@ -18,7 +22,7 @@ Count = Annotated[int, Field(ge=0, le=MOST_ROWS)]
 
 
 class _Part(BaseModel):
-    model_config = ConfigDict(extra="allow", strict=True)
+    model_config = ConfigDict(extra="ignore", strict=True)
 
 
 class FileShape(_Part):
@@ -30,33 +34,81 @@ class FileShape(_Part):
     columns: list[str] | None = None
 
 
+class TableShape(_Part):
+    """A table of a release in a database."""
+
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    rows: Count
+    columns: list[str]
+
+
 class ClaimShape(_Part):
     """A claim with its figures; a figure that is not finite is null."""
 
     model: str
     attribute: str | None
     statement: str
-    helps_against: str
-    leaves_open: str
     threshold: float | None
     measured: float | None
     mean: float | None
+    helps_against: str
+    leaves_open: str
+
+
+Word = Annotated[str, Field(pattern="^[a-z][a-z0-9_.-]{0,59}$")]
+
+
+class FoundShape(_Part):
+    """What a method may say it found by itself: told to readers, and nothing that a verifier could check."""
+
+    strata: Count | None = None
+    fragments: Count | None = None
+    bounds: dict[str, float] | None = None
+    trivially_close: list[str] | None = None
+    restarts: Count | None = None
+    residual_rows: Count | None = None
+    slices: list[list[str]] | None = None
+    method: Word | None = None
+    refined: Word | float | None = None
 
 
 class MethodShape(_Part):
-    """How the release was made: told to readers, and nothing that a verifier could check."""
+    """How the release was made."""
 
-    name: str
-    parameters: dict[str, Any]
-    found: dict[str, Any]
+    name: Word
+    parameters: dict[Word, Any]
+    found: FoundShape
+
+
+class LossShape(_Part):
+    """What the release cost; that these are numbers is checked where they are measured."""
+
+    information_loss: Any = None
+    normalized_loss: Any = None
+    discernibility: Any = None
+    precision: Any = None
+    average_class_size: Any = None
+    entropy: Any = None
+    suppression_ratio: Any = None
+    distortion: Any = None
+    by_attribute: Any = None
+    additional_information_loss: Any = None
+
+
+class SizesShape(_Part):
+    """Rows of the smallest class, of all on average, and of the largest."""
+
+    min: Count
+    mean: float
+    max: Count
 
 
 class QuasiShape(_Part):
     """A quasi-identifier's domain, as far as the release shows it."""
 
     kind: Literal["numeric", "date", "ordinal", "categorical", "set"]
-    missing: bool
     values: int = Field(default=1, ge=1)
+    missing: bool
     low: str | None = None
     high: str | None = None
 
@@ -84,8 +136,8 @@ class SliceShape(_Part):
     table: str
     group: str
     attributes: list[str] = Field(min_length=1)
-    groups: Count
     count: str = ""
+    groups: Count
 
 
 class LinkedShape(_Part):
@@ -109,21 +161,24 @@ def _distinct(names: Sequence[str]) -> bool:
 class ManifestShape(_Part):
     """What every manifest holds."""
 
+    format: Literal["polyveil-release"]
+    format_version: Literal[1]
+    polyveil: str = Field(pattern=r"^\d{1,4}(\.\d{1,4}){1,3}([.+]?(a|b|rc|dev|post)\d{1,4}){0,2}$")
     form: str
-    polyveil: str
-    method: MethodShape
     policy: dict[str, Any]
-    files: dict[str, FileShape] = Field(default_factory=dict)
+    method: MethodShape
     rows: Count
     suppressed: Count
     classes: Count
-    class_size: dict[str, float]
+    class_size: SizesShape
     privacy: dict[str, Any]
     claims: list[ClaimShape]
-    loss: dict[str, Any]
+    loss: LossShape
     quasi: dict[str, QuasiShape]
     sensitive: dict[str, SensitiveShape]
     linked: LinkedShape | None = None
+    files: dict[str, FileShape] = Field(default_factory=dict)
+    tables: dict[str, TableShape] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _of_its_form(self) -> ManifestShape:
@@ -154,3 +209,23 @@ def check_shape(manifest: dict[str, Any], source: str) -> None:
             f"{source} is damaged: {place} is not what a manifest has there ({error.error_count()} such places). "
             "Get the release again from its source"
         ) from None
+
+
+def unknown_keys(manifest: Mapping[str, Any]) -> list[Finding]:
+    """Keys a manifest does not have, and keys that are not in their order, at any depth."""
+    known = ManifestShape.model_validate(manifest).model_dump(exclude_unset=True)
+    return [fails("manifest", f"the manifest has {where}") for where in _differences(manifest, known, "it")]
+
+
+def _differences(stated: Any, known: Any, place: str) -> Iterator[str]:
+    if isinstance(stated, Mapping):
+        strange = [key for key in stated if key not in known]
+        if strange:
+            yield f"{len(strange)} unknown keys in {place}"
+        elif list(stated) != list(known):
+            yield f"keys in another order in {place}"
+        for key in set(stated) - set(strange):
+            yield from _differences(stated[key], known[key], f"{place}.{key}")
+    elif isinstance(stated, list):
+        for i, (item, kept) in enumerate(zip(stated, known, strict=True)):
+            yield from _differences(item, kept, f"{place}.{i}")

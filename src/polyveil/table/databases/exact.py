@@ -78,14 +78,17 @@ def refuse_far_times(frame: pl.DataFrame, source: str) -> None:
 
 
 def storable(frame: pl.DataFrame) -> pl.DataFrame:
-    """The frame with the few types every database has: boolean, integer, float, text, date, time, timestamp."""
+    """The frame with the few types every release has: boolean, integer, float, text, date, time, timestamp.
+
+    Categories become text: a type would publish those no row has. Whole numbers have 64 bits, times microseconds.
+    """
     return frame.select(_storable(frame.get_column(name)) for name in frame.columns)
 
 
 def _storable(cells: pl.Series) -> pl.Series:
     dtype = cells.dtype
     if dtype.is_float():
-        return cells.cast(pl.Float64).fill_nan(None)
+        return cells.cast(pl.Float64).fill_nan(None) + 0.0  # -0.0 and 0.0 are one value
     if dtype.is_integer():
         # Only UInt64 and Int128 can hold what 64 signed bits cannot.
         whole = cells.cast(pl.Int64, strict=False)

@@ -1,0 +1,68 @@
+"""What a manifest says beside its figures: only known keys, and each in the one way that follows from the policy."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from polyveil.policy import Policy, public
+from polyveil.verification.findings import Finding, fails, holds
+from polyveil.verification.shape import unknown_keys
+
+_MOST_UNDERSCORES = 8
+"""A group column avoids the names of the input's columns by underscores; a release does not show all of these."""
+
+
+def check_closed(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    """Findings about everything in the manifest that the tables do not decide."""
+    findings = unknown_keys(manifest)
+    if not _is_canonical(manifest["policy"], policy):
+        findings.append(fails("policy", "the manifest's policy is not written as a release publishes it"))
+    findings += _check_method(manifest["method"], policy)
+    if "linked" in manifest:
+        findings += _check_layout(manifest["linked"]["slices"], policy)
+    return findings or [holds("manifest", "the manifest has exactly the keys of its form")]
+
+
+def _is_canonical(stated: Mapping[str, Any], policy: Policy) -> bool:
+    """Keys, their order and every value as `public` writes them; beside the policy, only a number of identifiers."""
+    identifiers = stated.get("identifiers")
+    if isinstance(identifiers, bool) or not isinstance(identifiers, int) or identifiers < 0:
+        return False
+    expected = {**public(policy), "identifiers": identifiers}
+    return json.dumps(stated) == json.dumps(expected)
+
+
+def _check_method(stated: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    """The method is the policy's, with the options the policy gives it; columns it names are the policy's."""
+    asked = policy.method
+    parameters = json.loads(json.dumps(asked.options))
+    if stated["name"] != asked.name or any(stated["parameters"].get(key) != parameters[key] for key in parameters):
+        return [fails("method", "the manifest's method or its options are not those of its policy")]
+    found = stated["found"]
+    named = {
+        *found.get("bounds", {}),
+        *found.get("trivially_close", ()),
+        *(name for names in found.get("slices", ()) for name in names),
+    }
+    if not named <= set(policy.having("sensitive")):
+        return [fails("method", "the manifest says what a method found about columns the release does not have")]
+    return []
+
+
+def _check_layout(slices: Sequence[Mapping[str, Any]], policy: Policy) -> list[Finding]:
+    """Tables, group columns and count columns have the names that the form gives them."""
+    single = policy.release.form == "anatomized"
+    for i, about in enumerate(slices, start=1):
+        names = [(about["group"], "group" if single else f"group_{i}")]
+        names += [(about["count"], "count")] if "count" in about else []
+        named = all(_is_free(name, wanted, policy) for name, wanted in names)
+        if about["table"] != f"sensitive_{i}" or not named or ("count" in about) != policy.release.counts:
+            return [fails("slices", "the sensitive tables or their group columns are not named as the form names them")]
+    return []
+
+
+def _is_free(name: str, wanted: str, policy: Policy) -> bool:
+    return bool(re.fullmatch(f"{wanted}_{{0,{_MOST_UNDERSCORES}}}", name)) and name not in policy.columns
