@@ -129,7 +129,9 @@ def _check_footer(name: str, footer: Any, schema: pa.Schema) -> list[Finding]:
     notes = dict(footer.metadata or {})
     spark_schema = notes.get(b"org.apache.spark.sql.parquet.row.metadata")
     plain = spark_schema is None or _plain_spark_schema(spark_schema, schema.names)
-    more = [set(part or {}) - {b"PARQUET:field_id"} for part in (*(field.metadata for field in schema), schema.metadata)]
+    more = [
+        set(part or {}) - {b"PARQUET:field_id"} for part in (*(field.metadata for field in schema), schema.metadata)
+    ]
     allowed = _NOTES.get(writer or "", set())
     if writer is None or len(written_by) > LONGEST_WRITER or not plain or not set().union(*more, notes) <= allowed:
         return [fails("metadata", f"{name} has metadata beside its schema")]

@@ -12,7 +12,7 @@ import numpy as np
 from polyveil.arrays import IntArray
 from polyveil.models import Attribute, ClassStatistics, Model, Verdict
 from polyveil.verification.findings import Finding, fails, holds, not_checked
-from polyveil.verification.former_statements import is_stated
+from polyveil.verification.former_statements import is_stated, limits_are_stated
 
 CLOSE = 1e-9
 
@@ -94,7 +94,7 @@ def compare_claims(manifest: Mapping[str, Any], models: Sequence[Model], found: 
             continue
         if not is_stated(model, claim["statement"]):
             findings.append(fails("claim", f"{_name(key)}: the manifest does not state that {model.statement()}"))
-        if (claim["helps_against"], claim["leaves_open"]) != (model.helps_against, model.leaves_open):
+        if not limits_are_stated(model, claim["helps_against"], claim["leaves_open"]):
             findings.append(fails("claim", f"{_name(key)}: the manifest does not say what it helps against"))
         measured = dict(zip(("threshold", "measured", "mean"), (model.threshold, *found[key]), strict=True))
         findings.extend(

@@ -6,6 +6,7 @@ A sentence is made from the model that the policy asks for, with its threshold: 
 from __future__ import annotations
 
 from collections.abc import Callable
+from hashlib import sha256
 from typing import Any
 
 from polyveil.models import Model
@@ -47,8 +48,32 @@ _TO_0_1: dict[str, Callable[[Any], str]] = {
 }
 """Up to version 0.1, by the class of the model."""
 
+_LIMITS_TO_0_1 = {
+    "alpha-k-anonymity": {"6046e34db27475ae"},
+    "basic-beta-likeness": {"9f93bfa7cb764697"},
+    "delta-disclosure": {"05c4827aa0d98475"},
+    "distinct-l-diversity": {"5bfd5b21ca2621ee"},
+    "enhanced-beta-likeness": {"7f1053504a5ce930"},
+    "entropy-l-diversity": {"31d063aa5c54df19"},
+    "frequency-l-diversity": {"106bf002f55ed71c"},
+    "joint-t-closeness": {"db5f9c117885dce1"},
+    "k-anonymity": {"7d19aaed47e289c4", "9547b1f41e062983", "ffba7cb23faea06b"},
+    "level-l-diversity": {"218e05018a7eac0a"},
+    "p-sensitivity": {"5bfd5b21ca2621ee"},
+    "recursive-l-diversity": {"c519fac9f224f907"},
+    "t-closeness": {"8fff2f12921f7bf9"},
+}
+"""Per model the checksums of what version 0.1 said it helps against and leaves open."""
+
 
 def is_stated(model: Model, statement: str) -> bool:
     """Whether a sentence states the model's demand, in today's words or in former ones."""
     former = _TO_0_1.get(type(model).__name__)
     return statement == model.statement() or (former is not None and statement == former(model))
+
+
+def limits_are_stated(model: Model, helps_against: str, leaves_open: str) -> bool:
+    """Whether a claim says of its model what it helps against and leaves open, in today's words or in former ones."""
+    if (helps_against, leaves_open) == (model.helps_against, model.leaves_open):
+        return True
+    return sha256(f"{helps_against}\n{leaves_open}".encode()).hexdigest()[:16] in _LIMITS_TO_0_1.get(model.key, ())
