@@ -12,7 +12,8 @@ from polyveil.engines.spark.footers import check_footers
 from polyveil.engines.spark.linked import judge_linked, measure_linked
 from polyveil.errors import InputError
 from polyveil.policy import Policy, from_public
-from polyveil.verification.files import check_files, check_form, read_manifest
+from polyveil.verification.closed import check_closed
+from polyveil.verification.files import check_folder, check_form, read_manifest
 from polyveil.verification.findings import Finding, Verification, fails
 from polyveil.verification.linked import check_columns
 
@@ -27,7 +28,7 @@ def verify(place: Path | str, spark: SparkSession) -> Verification:
     manifest = read_manifest(folder)
     if from_public(manifest["policy"]).privacy.joint:
         raise InputError("Spark does not measure privacy.joint, which this release promises. Leave --engine out")
-    findings = check_files(folder, manifest)
+    findings = check_folder(folder, manifest)
     if not any(finding.outcome == "fails" for finding in findings):
         findings += check_footers(folder, manifest["files"])
     if any(finding.outcome == "fails" for finding in findings):
@@ -54,7 +55,8 @@ def verify_frames(manifest: Mapping[str, Any], tables: Mapping[str, DataFrame]) 
     strange = check_form(manifest, policy) or _strange_columns(manifest, policy, tables)
     if strange:
         return Verification(tuple(strange))
-    return judge(manifest, policy, measure(manifest, policy, tables))
+    content = judge(manifest, policy, measure(manifest, policy, tables))
+    return Verification((*check_closed(manifest, policy), *content.findings), content.verdicts)
 
 
 def _strange_columns(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, DataFrame]) -> list[Finding]:
