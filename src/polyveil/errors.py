@@ -49,16 +49,16 @@ class PolicyError(PolyveilError):
 
 
 class Unsatisfiable(PolyveilError):
-    """No release can keep the promise asked for; names the binding constraint and the nearest reachable one."""
+    """No release can meet the requirements; names the one that prevents it and the nearest that can be met."""
 
     exit_code = 1
 
     def __init__(self, constraint: str, nearest: str | None = None) -> None:
         self.constraint = constraint
         self.nearest = nearest
-        message = f"the policy cannot be reached: {constraint}"
+        message = f"the policy cannot be met: {constraint}"
         if nearest:
-            message += f"\n  nearest reachable: {nearest}"
+            message += f"\n  Nearest that can be met: {nearest}"
         super().__init__(message)
 
     def to_dict(self) -> dict[str, Any]:
@@ -72,7 +72,7 @@ class VerificationFailed(PolyveilError):
 
 
 def kind_and_place(error: BaseException) -> str:
-    """What may be said of an unforeseen error: its text may contain data, its kind and place do not."""
+    """What may be said of an unexpected error: its text may contain data, its kind and place do not."""
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
     return f"{type(error).__name__} at {place}"

@@ -53,21 +53,21 @@ HAND_MADE = (
     column("ward", role="insensitive"),
 )
 EXPECTED = """\
-# A starter policy for patients.csv: suggestions from the names and values of the columns, not decisions.
+# A first policy for patients.csv: suggestions from the names and values of the columns, not decisions.
 # Check every role: identifier is dropped, quasi generalized, sensitive protected, insensitive published as it is.
 version: 1
 columns:
   name:   {role: identifier}  # Column name suggests a person's name.
   age:    {role: quasi, type: numeric, hierarchy: {intervals: {width: 5, levels: 3}}}  # Column name suggests age.
   zip:    {role: quasi, type: categorical, hierarchy: {mask: 5}}  # Column name suggests a postal code.
-  # Column name suggests a place. Read as missing: "?" in 1,200 rows. Missing in disguise? -9 in 3 rows.
+  # Column name suggests a place. Read as missing: "?" in 1,200 rows. May mean missing: -9 in 3 rows.
   town:   {role: quasi, type: categorical, recode: set, missing: ["?"]}
   street: {role: quasi, type: categorical}  # It says so.
   seen:   {role: quasi, type: date, hierarchy: {date: [month, year]}, date_format: "%d.%m.%Y"}  # It says so.
   pain:   {role: sensitive, type: ordinal, hierarchy: {order: ["no", some, much]}}  # It says so.
   ward:   {role: insensitive}  # It says so.
 # k: every row looks like at least 4 others.
-# t: in no class is a sensitive column farther than 0.2 from how it is spread in the whole table.
+# t: in every group of such rows, sensitive values are spread as in the whole table, up to 0.2.
 privacy: {k: 5, t: 0.2}
 method: {name: sift}
 """

@@ -22,7 +22,7 @@ class InOrder(Method[InOrderOptions]):
     name = "in-order"
     title = "Cut the sorted rows into groups of equal size"
     paper = "an example"
-    guarantee = "Every model asked for holds in every group."
+    guarantee = "Every requirement is met in every group."
     cost = "O(n log n)."
     options_type = InOrderOptions
     judges_by_model = True

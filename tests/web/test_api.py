@@ -94,7 +94,7 @@ def test_an_unreachable_policy_is_explained(client: TestClient) -> None:
     run = client.post("/api/runs", json={"table": table["id"], "policy": policy}).json()
     ended = finished(client, run["id"])
     assert ended["state"] == "failed"
-    assert "cannot be reached" in ended["outcome"]["error"]["message"]
+    assert "cannot be met" in ended["outcome"]["error"]["message"]
 
 
 def test_a_faulty_policy_is_refused_with_its_faults(client: TestClient) -> None:

@@ -28,8 +28,8 @@ FAST = ("mondrian", "pca")
 MOST_ROWS = 50_000
 """Larger tables are sampled for the runs; everything else uses all rows."""
 NO_OVERLAP = (
-    "The overlap method needs two or more sensitive columns: it looks at what they have in common. For one column, "
-    "choose t from what each t costs and from the smallest class it allows."
+    "The overlap method needs two or more sensitive columns: it measures what they have in common. For one column, "
+    "choose t by the detail lost at each t and by the smallest group it allows."
 )
 
 

@@ -19,11 +19,12 @@ def advice_page(advice: Advice) -> str:
     """The whole page."""
     sections = [_overlap(advice), _loss(advice), _least(advice), _k(advice), _unique(advice)]
     rows = f"{number(advice.rows)} rows"
-    sampled = f" (runs on {number(advice.sampled)} of them, drawn at random)" if advice.sampled else ""
+    sampled = f" (the runs use {number(advice.sampled)} of them, chosen at random)" if advice.sampled else ""
     lead = tag(
         "p",
-        f"What a table of {rows}{sampled} suggests for t and k. Each part is evidence, none is a decision: how much "
-        "protection people need is not in the data.",
+        f"What a table of {rows}{sampled} suggests for t and k. Each part is evidence, not a decision: how much "
+        "protection people need is not in the data. A group is all rows that look alike after generalization; "
+        "detail lost says how much coarser the quasi-identifiers became, from 0 % to 100 %.",
         class_="lead",
     )
     foot = f"Made by polyveil {__version__}. For the steward: it describes the original table, so do not publish it."
@@ -47,19 +48,21 @@ def _overlap(advice: Advice) -> Section:
         )
         for each in found.overlaps
     ]
-    rule = f"A group does not count where one column has more than {found.ratio:g} times the classes of another"
-    rule += ", which here are all: so all count." if found.all_mismatched else "."
+    rule = (
+        f"A combination does not count if one column has over {found.ratio:g} times as many groups of values as another"
+    )
+    rule += ". Here this is true of all of them, so all count." if found.all_mismatched else "."
     parts = (
         tag(
             "p",
             tag("strong", f"t = {found.t:.2f}"),
-            f"{between}: one minus the least overlap, that of {found.least.title} (roy2014).",
+            f"{between}: 1 minus the smallest overlap, that of {found.least.title} (roy2014).",
         ),
         _density_chart(found),
         table(
             ("columns", "classes", "overlap", "1 − overlap", "counts"),
             rows,
-            caption=f"Overlap of every pair and group. {rule}",
+            caption=f"Overlap of every pair and larger combination. {rule}",
             numbers=[2, 3],
         ),
         _sensitivity(advice),
@@ -78,34 +81,39 @@ def _density_chart(found: OverlapAdvice) -> Markup:
     return curves(
         "Densities of the sensitive columns",
         lines,
-        x_label="standardized class number" if kernel else "class number",
+        x_label="standardized number of the group of values" if kernel else "number of the group of values",
         y_label="density" if kernel else "share",
-        note=f"{how} the classes, numbered by {found.coding}. The area below all curves is what all of them share.",
+        note=f"{how} the groups of values, numbered by {found.coding}. The area below all curves is what they share.",
         filled=True,
     )
 
 
 def _sensitivity(advice: Advice) -> Markup:
     rows = [Bar(words, (t,), (f"{t:.3f}",)) for words, t in advice.sensitivity]
-    note = "The paper does not say how classes are numbered nor how densities are drawn, and t depends on it"
+    note = "The paper does not say how to number groups of values or estimate densities, and t depends on both"
     return bars(f"t under other choices. {note}", ["t"], rows, first="choice")
 
 
 def _loss(advice: Advice) -> Section:
     drawn = [curve for curve in advice.curves if len(curve.points()) > 1]
     words = (
-        "Every sensitive column at the same t, k as in the policy. A knee is the point farthest below the straight "
-        "line between the ends, both axes scaled to 0..1: beyond it, a larger t buys little."
+        "Every sensitive column has the same t; k is the policy's. The knee is the point farthest below the straight "
+        "line between the ends, with both axes scaled to 0..1. Beyond it, a larger t saves little detail."
     )
     rows = [(curve.method, *_run(outcome)) for curve in advice.curves for outcome in curve.outcomes]
     headers = ("method", "t asked", "loss", "distance reached", "classes", "seconds")
-    data = table(headers, rows, caption="Loss by t", numbers=range(1, 6))
+    data = table(headers, rows, caption="Detail lost by t", numbers=range(1, 6))
     if not drawn:
         return Section("loss", "What each t costs", (tag("p", words), data))
     lines = [Curve(c.method, [p[0] for p in c.points()], [p[1] for p in c.points()], marks=True) for c in drawn]
     knees = ", ".join(f"{c.method} {c.knee:g}" if c.knee is not None else f"{c.method} none" for c in drawn)
     chart = curves(
-        "Loss against t", lines, x_label="t asked for", y_label="loss, 0 to 1", note=f"Knee: {knees}.", data=data
+        "Detail lost by t",
+        lines,
+        x_label="required t",
+        y_label="detail lost, 0 to 1",
+        note=f"Knee: {knees}.",
+        data=data,
     )
     return Section("loss", "What each t costs", (tag("p", words), chart))
 
@@ -115,13 +123,13 @@ def _run(outcome: CaseOutcome) -> tuple[str, ...]:
     if not outcome.done:
         return number(outcome.case.t), outcome.status, "", "", seconds
     far = "" if outcome.distance is None else f"{outcome.distance:.3f}"
-    return number(outcome.case.t), f"{outcome.normalized_loss:.3f}", far, number(outcome.classes), seconds
+    return number(outcome.case.t), percent(outcome.normalized_loss), far, number(outcome.classes), seconds
 
 
 def _least(advice: Advice) -> Section:
     words = (
-        "A class of few rows cannot look like the whole table, whatever its rows are. This is the smallest size at "
-        "which whole numbers of rows can come within t at all; a smaller k asks for nothing more."
+        "A small group cannot resemble the whole table, whatever rows it has. This is the smallest size at "
+        "which whole numbers of rows can come within t at all. A smaller k has no effect."
     )
     rows = [
         (
@@ -131,8 +139,8 @@ def _least(advice: Advice) -> Section:
         )
         for each in advice.least
     ]
-    found = table(("t", "smallest class", "how sure"), rows, caption="Smallest possible class", numbers=[1])
-    return Section("least", "The smallest class that t allows", (tag("p", words), found))
+    found = table(("t", "smallest group", "how sure"), rows, caption="Smallest possible group", numbers=[1])
+    return Section("least", "The smallest group that t allows", (tag("p", words), found))
 
 
 def _k(advice: Advice) -> Section:
@@ -140,19 +148,19 @@ def _k(advice: Advice) -> Section:
         Bar(
             f"k = {fact.k}",
             (fact.loss or 0.0,),
-            (number(fact.rows_below), "–" if fact.loss is None else f"{fact.loss:.3f}"),
+            (number(fact.rows_below), "–" if fact.loss is None else percent(fact.loss)),
         )
         for fact in advice.ks
     ]
     best = (
-        f"The largest k here whose loss is at most {BEARABLE:g} is {advice.supported_k}."
+        f"The largest k here that loses at most {percent(BEARABLE)} of the detail is {advice.supported_k}."
         if advice.supported_k
-        else f"No k here has a loss of at most {BEARABLE:g}: fewer or coarser quasi-identifiers would help more."
+        else f"Every k here loses more than {percent(BEARABLE)}. Fewer or coarser quasi-identifiers would help more."
     )
-    caption = "Rows that look like fewer than k as the table stands, and the loss of hiding them"
+    caption = "Rows in groups smaller than k in the table as it is, and the detail lost by protecting them"
     parts = (
         tag("p", f"k alone, without other guarantees, with {advice.k_method}. {best}"),
-        bars(caption, ["rows below k", "loss"], rows, first="asked"),
+        bars(caption, ["rows below k", "detail lost"], rows, first="k"),
     )
     return Section("k", "Which k the data supports", parts)
 
@@ -162,15 +170,17 @@ def _unique(advice: Advice) -> Section:
         Bar(" + ".join(each.columns), (each.share,), (number(each.unique_rows), percent(each.share)))
         for each in advice.uniqueness.telling(MOST_SHOWN)
     ]
-    title, width = "Which columns point to people", advice.uniqueness.width
-    note = "" if advice.uniqueness.complete else " Not all combinations were tried: there are many."
+    title, width = "Which columns identify people", advice.uniqueness.width
+    note = "" if advice.uniqueness.complete else " Not all combinations were tried, because there are too many."
     if not rows:
         return Section(
-            "unique", title, (tag("p", f"No combination of up to {width} columns singles out a row.{note}"),)
+            "unique", title, (tag("p", f"No combination of up to {width} columns makes a row unique.{note}"),)
         )
     words = (
-        f"Rows that are alone with their values in up to {width} columns. A column that is called insensitive and "
-        f"stands here should be a quasi-identifier.{note}"
+        f"Rows that are unique in up to {width} columns. A column in this list that the policy calls insensitive "
+        f"should be a quasi-identifier.{note}"
     )
-    found = bars("Combinations that single out most rows, by width", ["rows", "share"], rows, first="columns")
+    found = bars(
+        "Combinations that make most rows unique, by number of columns", ["rows", "share"], rows, first="columns"
+    )
     return Section("unique", title, (tag("p", words), found))

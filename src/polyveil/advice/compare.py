@@ -229,12 +229,14 @@ def _folder(out: Path | str, resume: bool) -> Path:
     folder = Path(out)
     try:
         if folder.exists() and (not folder.is_dir() or (any(folder.iterdir()) and not (folder / RESULTS).is_dir())):
-            raise InputError(f"{folder} is there and is no comparison. Name another folder")
+            raise InputError(f"{folder} exists and is not a comparison. Choose another folder")
         if (folder / RESULTS).is_dir() and any((folder / RESULTS).iterdir()) and not resume:
-            raise InputError(f"{folder} holds an older comparison. Take it up with --resume, or name another folder")
+            raise InputError(
+                f"{folder} contains an earlier comparison. Continue it with --resume, or choose another folder"
+            )
         (folder / RESULTS).mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{folder} cannot be written to ({error.strerror}). Name another folder") from None
+        raise InputError(f"{folder} cannot be written to ({error.strerror}). Choose another folder") from None
     return folder / RESULTS
 
 
@@ -266,7 +268,7 @@ def _write_json(file: Path, data: Mapping[str, Any]) -> None:
         partial.replace(file)
     except OSError as error:
         partial.unlink(missing_ok=True)
-        raise InputError(f"{file.parent} cannot be written to ({error.strerror}); finished results are kept") from None
+        raise InputError(f"{file.parent} cannot be written to ({error.strerror}). Finished results are kept") from None
 
 
 def _write_pages(folder: Path, comparison: Comparison) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 MOST_LABELS = 14
 STATUS_WORDS = {
-    "unreachable": "the policy cannot be reached with this method",
+    "unreachable": "this method cannot meet the policy",
     "not possible": "the method does not fit this policy",
     "out of time": "stopped at its time limit",
     "failed": "failed",
@@ -42,9 +42,9 @@ def comparison_page(comparison: Comparison) -> str:
     lead = tag(
         "p",
         f"{number(len(comparison.outcomes))} runs on a table of {number(comparison.rows)} rows; {number(len(done))} "
-        "made a release that its own verifier passed. Less loss and less distance are better. A ring marks what no "
-        "other release of the same form beats in both at once. Loss looks at quasi-identifiers alone, so it does not "
-        "compare forms: where these are published as they are it is 0, and groups hide the sensitive values only.",
+        "gave a release that passed its verification. Less detail lost and less distance are better. A ring marks "
+        "releases with the best trade-off of their form. Detail lost is about quasi-identifiers only: do not "
+        "compare it between forms. It is 0 % if they are published as they are and groups hide the sensitive values.",
         class_="lead",
     )
     foot = f"Made by polyveil {__version__}. For the steward: this page describes releases that were not published."
@@ -58,7 +58,7 @@ def _plot(form: str, outcomes: Sequence[CaseOutcome], best: frozenset[Case], met
             protection(outcome),
             outcome.normalized_loss,
             methods.index(outcome.case.method),
-            f"{outcome.case.title}: loss {outcome.normalized_loss:.3f}, distance {_far(outcome)}, "
+            f"{outcome.case.title}: {percent(outcome.normalized_loss)} of the detail lost, distance {_far(outcome)}, "
             f"k {number(outcome.privacy['k'])}, {outcome.seconds:.1f} s",
             outcome.case in best,
             _label(outcome, outcomes),
@@ -67,16 +67,16 @@ def _plot(form: str, outcomes: Sequence[CaseOutcome], best: frozenset[Case], met
     ]
     steps = lower_steps([(point.x, point.y) for point in points])
     axis = (
-        "greatest distance of any class from the whole table" if measured else "chance of finding a row, 1 / k reached"
+        "greatest distance of any group from the whole table" if measured else "chance of finding a row, 1 / k reached"
     )
     return scatter(
-        f"Loss against protection, {form} releases",
+        f"Detail lost and protection, {form} releases",
         points,
         steps,
         x_label=f"{axis} (left is safer)",
-        y_label="loss, 0 to 1",
-        note="The dotted line joins the least loss at each protection. Point at a mark for its figures; the table "
-        "below holds them all.",
+        y_label="detail lost, 0 to 1",
+        note="The dotted line joins the runs with the best trade-off. Point at a mark for its figures. The table "
+        "below has all figures.",
     )
 
 
@@ -97,7 +97,7 @@ def _releases(form: str, done: Sequence[CaseOutcome], best: frozenset[Case]) -> 
             outcome.case.method,
             number(outcome.case.k),
             number(outcome.case.t),
-            f"{outcome.normalized_loss:.4f}",
+            percent(outcome.normalized_loss),
             percent(outcome.utility["query_error"]) if "query_error" in outcome.utility else "–",
             _far(outcome),
             number(outcome.privacy["k"]),
@@ -110,10 +110,20 @@ def _releases(form: str, done: Sequence[CaseOutcome], best: frozenset[Case]) -> 
         for outcome in done
     ]
     headers = (
-        *("method", "k asked", "t asked", "loss", "query error", "distance", "k reached", "classes", "rows a class"),
+        *(
+            "method",
+            "required k",
+            "required t",
+            "detail lost",
+            "query error",
+            "distance",
+            "k reached",
+            "groups",
+            "rows per group",
+        ),
         *("left out", "seconds", "frontier"),
     )
-    return table(headers, rows, caption=f"{form.capitalize()} releases, least loss first", numbers=range(1, 11))
+    return table(headers, rows, caption=f"{form.capitalize()} releases, least detail lost first", numbers=range(1, 11))
 
 
 def _without(rest: Sequence[CaseOutcome]) -> Section:
@@ -125,4 +135,4 @@ def _without(rest: Sequence[CaseOutcome]) -> Section:
         (", ".join(outcome.case.title for outcome in some), words, message) for (words, message), some in alike.items()
     ]
     found = table(("runs", "outcome", "why"), rows, caption="Runs without a release")
-    return Section("without", "Runs that made no release", (found,))
+    return Section("without", "Runs without a release", (found,))

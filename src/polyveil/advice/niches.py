@@ -60,12 +60,12 @@ def _partition(column: SensitiveColumn, how: str | None) -> tuple[IntArray, str]
     level = _number_after("level:", how, column.name)
     if isinstance(domain, TreeDomain):
         if how not in (None, "values") and level is None:
-            raise InputError(f"{column.name} has categories: partition it by values or by level:N of its hierarchy")
+            raise InputError(f"{column.name} has categories. Group it by values or by level:N of its hierarchy")
         if level is None:
             return np.arange(domain.size), "values"
         return _at_level(domain.hierarchy, level), f"nodes at level {level}"
     if level is not None:
-        raise InputError(f"{column.name} has no hierarchy: partition it by values or into a number of intervals")
+        raise InputError(f"{column.name} has no hierarchy. Group it by values or into a number of intervals")
     wanted = None if how in (None, "values") else _number_after("", how, column.name)
     values = int(np.count_nonzero(column.counts[: len(domain.labels)]))
     if how == "values" or domain.kind == "ordinal" or (how is None and values <= MOST_VALUES):
@@ -78,7 +78,7 @@ def _number_after(start: str, how: str | None, name: str) -> int | None:
         return None
     text = how.removeprefix(start)
     if not text.isdigit() or (not start and int(text) < 2):
-        raise InputError(f"classes of {name}: write values, a number of intervals from 2, or level:N, not {how!r}")
+        raise InputError(f"--classes of {name} must be values, a number of intervals from 2, or level:N, not {how!r}")
     return int(text)
 
 

@@ -16,7 +16,7 @@ DEFAULT_T = 0.2
 _LARGEST_SET = 100
 _ISO_DATE = "%Y-%m-%d"
 _HEAD = """\
-# A starter policy{source}: suggestions from the names and values of the columns, not decisions.
+# A first policy{source}: suggestions from the names and values of the columns, not decisions.
 # Check every role: identifier is dropped, quasi generalized, sensitive protected, insensitive published as it is.
 """
 
@@ -49,7 +49,7 @@ def _privacy(k: int, t: float | None) -> list[str]:
     lines = [f"# k: every row looks like at least {k - 1} others."]
     if t is None:
         return [*lines, *entry("privacy", {"k": k})]
-    lines.append(f"# t: in no class is a sensitive column farther than {t:g} from how it is spread in the whole table.")
+    lines.append(f"# t: in every group of such rows, sensitive values are spread as in the whole table, up to {t:g}.")
     return [*lines, *entry("privacy", {"k": k, "t": t})]
 
 
@@ -100,7 +100,7 @@ def _comment(profile: ColumnProfile) -> str:
         read = ", ".join(f"{scalar(marker)} in {rows[marker]:,} rows" for marker in _text_markers(profile))
         doubtful = ", ".join(f"{marker} in {rows[marker]:,} rows" for marker in rows if _is_number(marker))
         parts += [f"Read as missing: {read}."] if read else []
-        parts += [f"Missing in disguise? {doubtful}."] if doubtful else []
+        parts += [f"May mean missing: {doubtful}."] if doubtful else []
     return " ".join(part for part in parts if part)
 
 

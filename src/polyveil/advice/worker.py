@@ -32,8 +32,8 @@ def run_case(job: Job, table: Table, seed: int | None) -> CaseOutcome:
         return CaseOutcome(**about, status=status, seconds=time.perf_counter() - start, message=_why(error))  # type: ignore[arg-type]
     except MemoryError:
         return CaseOutcome(**about, status="failed", seconds=time.perf_counter() - start, message="not enough memory")
-    except Exception as error:  # the text of an unforeseen error may hold data, so only its kind is kept
-        message = f"an unforeseen {type(error).__name__}"
+    except Exception as error:  # the text of an unexpected error may contain data, so only its kind is kept
+        message = f"an unexpected {type(error).__name__}"
         return CaseOutcome(**about, status="failed", seconds=time.perf_counter() - start, message=message)
     seconds = time.perf_counter() - start
     found = release.manifest

@@ -32,17 +32,19 @@ class AutoOptions(Options):
     effort: Effort | Annotated[float, Field(gt=0, le=1_000_000)] = Field(
         default="balanced", description="how long sift may search: fast, balanced, thorough, or a number of seconds"
     )
-    others_up_to: int = Field(default=50_000, ge=0, description="rows up to which the slower methods are tried too")
+    others_up_to: int = Field(
+        default=50_000, ge=0, description="the slower methods are tried as well on tables of up to this many rows"
+    )
 
 
 class Auto(Method[AutoOptions]):
     """The best of several methods."""
 
     name = "auto"
-    title = "auto: the method with the least loss on this table"
+    title = "auto: tries several methods on this table and keeps the release with the least detail lost"
     paper = "this package"
-    guarantee = "Every model asked for holds in every class."
-    cost = "the sum of the methods tried"
+    guarantee = "Every requirement is met in every group."
+    cost = "The time of all methods that are tried."
     options_type = AutoOptions
 
     def partition(self, task: Task) -> Partition:

@@ -34,8 +34,8 @@ class _Buckets(Method[BucketOptions]):
     priority: ClassVar[Priority]
     levels: ClassVar[bool]
     paper = "Yang et al. 2008; han2013; xiao2020"
-    guarantee = "No value is more likely in any group than its l allows; what cannot be grouped is suppressed."
-    cost = "Near-linear in the rows; seconds for a million."
+    guarantee = "No value is more frequent in a group than its l allows. Rows that fit in no group are left out."
+    cost = "Time grows with the rows; seconds for a million rows."
     forms = ("anatomized", *(name for name in Method.forms if name != "anatomized"))
     options_type = BucketOptions
 
@@ -69,39 +69,39 @@ class Mbf(_Buckets):
     """The largest bucket first."""
 
     name, priority, levels = "mbf", "mbf", False
-    title = "MBF: the largest bucket first"
+    title = "MBF: fills groups from the largest bucket of values first"
 
 
 class Msdcf(_Buckets):
     """The bucket with the most common value first."""
 
     name, priority, levels = "msdcf", "msdcf", False
-    title = "MSDCF: the bucket with the greatest capacity in one attribute first"
+    title = "MSDCF: fills groups from the bucket with the greatest capacity in one attribute first"
 
 
 class Mmdcf(_Buckets):
     """The bucket whose values are most common together first."""
 
     name, priority, levels = "mmdcf", "mmdcf", False
-    title = "MMDCF: the bucket with the greatest capacity over all attributes first"
+    title = "MMDCF: fills groups from the bucket with the greatest capacity over all attributes first"
 
 
 class MbfMslf(_Buckets):
     """The highest security level, then the largest bucket."""
 
     name, priority, levels = "mbf-mslf", "mbf", True
-    title = "MBF-MSLF: the highest security level, then the largest bucket first"
+    title = "MBF-MSLF: like mbf, with the highest security level first"
 
 
 class MsdcfMslf(_Buckets):
     """The highest security level, then the most common value."""
 
     name, priority, levels = "msdcf-mslf", "msdcf", True
-    title = "MSDCF-MSLF: the highest security level, then the greatest capacity in one attribute first"
+    title = "MSDCF-MSLF: like msdcf, with the highest security level first"
 
 
 class MmdcfMslf(_Buckets):
     """The highest security level, then the values most common together."""
 
     name, priority, levels = "mmdcf-mslf", "mmdcf", True
-    title = "MMDCF-MSLF: the highest security level, then the greatest capacity over all attributes first"
+    title = "MMDCF-MSLF: like mmdcf, with the highest security level first"

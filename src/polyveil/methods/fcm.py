@@ -38,19 +38,17 @@ NEVER_ZERO = 1e-6
 class FcmOptions(StrataOptions):
     """Options of `fcm`."""
 
-    polish: int = Field(
-        default=5, ge=0, le=100, description="rounds of moving centres to their rounded strata and rounding again"
-    )
+    polish: int = Field(default=5, ge=0, le=100, description="how many times the centres of the strata are recomputed")
 
 
 class Fcm(StratifiedMethod[FcmOptions]):
     """Algorithm 1 of wang2018."""
 
     name = "fcm"
-    title = "Equal strata by fuzzy c-means, one row of each per class"
+    title = "FCM: forms strata of equal size by fuzzy c-means; each group takes one row from each"
     paper = "Wang et al. 2018, Algorithm 1; Hoeppner & Klawonn 2008"
-    guarantee = "Every model asked for holds in every class."
-    cost = "One nearest-row query per row, for each number of strata tried."
+    guarantee = "Every requirement is met in every group."
+    cost = "One search for the nearest row per row, for each number of strata that is tried."
     options_type = FcmOptions
 
     def builder(self, ready: Prepared, task: Task) -> Build:

@@ -37,14 +37,20 @@ choice among near rows: on Adult the loss falls by 15 to 30 % from 1 to 3 and ha
 class FragmentOptions(StrataOptions):
     """Options of `fragment`."""
 
-    bound: Bound = Field(default="tight", description="how far mass can move in a fragment: tight, or as in the paper")
+    bound: Bound = Field(
+        default="tight", description="how the distance inside a fragment is bounded: tight, or as in the paper"
+    )
     rounding: Literal["balanced", "exact"] = Field(
-        default="balanced", description="balanced: shares up to one row; exact: exact shares, gcd(counts) classes"
+        default="balanced",
+        description="balanced: shares may differ by one row; exact: equal shares, gcd(counts) groups",
     )
     slack: Annotated[float, Field(gt=0)] | None = Field(
-        default=None, description="the bound may exceed t by this factor; 1 is the paper, by default 3 where balanced"
+        default=None,
+        description="factor by which the bound may exceed t; 1 as in the paper, 3 by default with balanced rounding",
     )
-    bins: int = Field(default=64, ge=2, le=4096, description="an ordered column with more values is put into bins")
+    bins: int = Field(
+        default=64, ge=2, le=4096, description="an ordered column with more values than this is divided into bins"
+    )
     binning: Binning = Field(default="frequency", description="bins of equal frequency or of equal width")
     edges: Mapping[str, tuple[float, ...]] = Field(default_factory=dict, description="bin edges per sensitive column")
     most_fragments: Annotated[int, Field(ge=1)] = Field(default=4096, description="stop cutting at this many fragments")
@@ -54,10 +60,10 @@ class Fragment(StratifiedMethod[FragmentOptions]):
     """FIND-FRAGMENTATION-GENERALIZED and GENERATE-CLASSES of bagai2023."""
 
     name = "fragment"
-    title = "Fragments of the sensitive values, a share of each per class"
+    title = "Fragment: divides the sensitive values into fragments; each group takes a share of each"
     paper = "Bagai et al. 2023"
-    guarantee = "Every model asked for holds in every class."
-    cost = "One nearest-row query per row, for each class size tried."
+    guarantee = "Every requirement is met in every group."
+    cost = "One search for the nearest row per row, for each group size that is tried."
     options_type = FragmentOptions
 
     def builder(self, ready: Prepared, task: Task) -> Build:

@@ -66,10 +66,10 @@ class Kaca(Method[Options]):
     """Bottom-up merging by weighted hierarchical distance."""
 
     name = "kaca"
-    title = "KACA: merge the nearest classes until every class is safe"
+    title = "KACA: merges the most similar groups until every requirement is met"
     paper = "Li et al. 2006; han2013"
-    guarantee = "Every model asked for holds in every class."
-    cost = "Near-linear in the distinct quasi-identifier tuples; seconds for hundreds of thousands of rows."
+    guarantee = "Every requirement is met in every group."
+    cost = "Time grows with the distinct combinations of quasi-identifiers; seconds for hundreds of thousands of rows."
 
     def partition(self, task: Task) -> Partition:
         basis = reachable_basis(task)

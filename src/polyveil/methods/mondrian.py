@@ -41,10 +41,10 @@ class Mondrian(Method[MondrianOptions]):
     """Top-down cuts at medians and hierarchy children."""
 
     name = "mondrian"
-    title = "Mondrian: cut at medians and hierarchy children"
+    title = "Mondrian: divides the table at medians and hierarchy branches, as long as the requirements are met"
     paper = "LeFevre et al. 2006; Li et al. 2010"
-    guarantee = "Every model asked for holds in every class."
-    cost = "O(d n log n) per level; seconds for a million rows."
+    guarantee = "Every requirement is met in every group."
+    cost = "Time grows as d n log n per level (d quasi-identifiers, n rows); seconds for a million rows."
     options_type = MondrianOptions
 
     def partition(self, task: Task) -> Partition:

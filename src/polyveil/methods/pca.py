@@ -29,10 +29,10 @@ class Pca(StratifiedMethod[PcaOptions]):
     """Algorithm 2 of wang2018."""
 
     name = "pca"
-    title = "Slices along the first principal component, one row of each per class"
+    title = "PCA: forms strata along the first principal component; each group takes one row from each"
     paper = "Wang et al. 2018, Algorithm 2"
-    guarantee = "Every model asked for holds in every class."
-    cost = "One nearest-row query per row, for each number of strata tried."
+    guarantee = "Every requirement is met in every group."
+    cost = "One search for the nearest row per row, for each number of strata that is tried."
     options_type = PcaOptions
 
     def builder(self, ready: Prepared, task: Task) -> Build:

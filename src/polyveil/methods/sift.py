@@ -50,10 +50,10 @@ class Sift(Method[SiftOptions]):
     """Bottom-up extraction from a tree, then improvement by local search."""
 
     name = "sift"
-    title = "sift: classes from the leaves of a tree up, improved by moving and rebuilding"
+    title = "sift: the default. Groups similar rows, then improves the groups. Least detail lost."
     paper = "this package"
-    guarantee = "Every model asked for holds in every class; nothing is suppressed that need not be."
-    cost = "in proportion to the rows, by effort; fast: seconds, or about half a minute for a million rows"
+    guarantee = "Every requirement is met in every group. Rows are left out only if the policy allows it and it helps."
+    cost = "Time grows with rows, sensitive columns and effort; fast: about half a minute for a million rows."
     options_type = SiftOptions
 
     def partition(self, task: Task) -> Partition:

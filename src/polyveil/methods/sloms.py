@@ -40,19 +40,23 @@ class SlomsOptions(BucketOptions):
     """Options of `sloms`: how to slice, and how to bucketize each slice."""
 
     slices: Literal["auto"] | int | tuple[tuple[str, ...], ...] = Field(
-        default="auto", description="auto, how many slices, or the columns of each: [[a, b], [c]]"
+        default="auto", description="auto, the number of slices, or the columns of each slice: [[a, b], [c]]"
     )
     leave_out: Literal["last", "fewest"] = Field(
         default="fewest",
-        description="which rows to leave out of a slice: as few as possible, chosen by a linear program before "
-        "grouping where that is better, or those that fit nowhere in the end",
+        description="which rows to leave out of a slice. fewest: as few as possible, chosen by a linear program "
+        "before grouping if that is better; last: those that fit in no group in the end",
     )
     priority: Priority | Literal["best"] = Field(
         default="best",
-        description="which bucket comes first: mbf, msdcf, mmdcf, or for each slice whichever of them suppresses least",
+        description="which bucket comes first: mbf, msdcf, mmdcf, or for each slice the one that leaves out least",
     )
-    levels: bool = Field(default=True, description="go by security level (-mslf) where the policy gives an l per level")
-    bins: int = Field(default=10, ge=2, description="categories that numbers are cut into before phi^2 is computed")
+    levels: bool = Field(
+        default=True, description="highest security level first (-mslf) if the policy gives one l per level"
+    )
+    bins: int = Field(
+        default=10, ge=2, description="number of categories into which numbers are divided to compute phi^2"
+    )
 
     @field_validator("slices")
     @classmethod
@@ -68,10 +72,10 @@ class Sloms(Method[SlomsOptions]):
     """Slices of sensitive attributes, each bucketized; quasi-identifiers generalized apart."""
 
     name = "sloms"
-    title = "SLOMS: sensitive attributes in several tables, linked by group ids"
+    title = "SLOMS: publishes the sensitive attributes in several tables that are linked by group numbers"
     paper = "han2013 (MSB-KACA)"
-    guarantee = "k in the quasi-identifier table; l per attribute in every group of its slice."
-    cost = "Near-linear in the rows; a few seconds for hundreds of thousands."
+    guarantee = "k in the table of quasi-identifiers; l for each attribute in every group of its table."
+    cost = "Time grows with the rows; a few seconds for hundreds of thousands of rows."
     forms = ("sliced",)
     makes_own_slices = True
     options_type = SlomsOptions

@@ -31,7 +31,9 @@ class SwapOptions(StrataOptions):
     """Options of `swap`."""
 
     candidates: int = Field(
-        default=64, ge=0, description="how many near unclustered rows are tried per class; 0: all of them (the paper)"
+        default=64,
+        ge=0,
+        description="how many of the nearest free rows are tried for each group; 0: all of them, as in the paper",
     )
 
 
@@ -39,10 +41,10 @@ class Swap(StratifiedMethod[SwapOptions]):
     """The contrast algorithm of wang2018."""
 
     name = "swap"
-    title = "Near rows first, swapped until the models hold"
+    title = "Swap: groups the nearest rows, then swaps rows until the requirements are met"
     paper = "Soria-Comas et al. 2015, Algorithm 2; Wang et al. 2018 (contrast algorithm)"
-    guarantee = "Every model asked for holds in every class."
-    cost = "O(n * candidates) judgements for each class size tried; minutes for a million rows."
+    guarantee = "Every requirement is met in every group."
+    cost = "Time grows with rows and candidates, for each group size that is tried; minutes for a million rows."
     options_type = SwapOptions
     search_rows = 10_000
 
