@@ -170,6 +170,6 @@ def test_wrong_options_are_bad_input(arguments: list[str], tmp_path: Path) -> No
 
 def test_a_folder_that_is_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "mine.txt").write_text("dear diary")
-    with pytest.raises(InputError, match="no comparison"):
+    with pytest.raises(InputError, match="not a comparison"):
         compare(FRAME, POLICY, methods=["mondrian"], out=tmp_path, resume=True)
     assert [file.name for file in tmp_path.iterdir()] == ["mine.txt"]
