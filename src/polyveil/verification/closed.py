@@ -20,6 +20,8 @@ def check_closed(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
     findings = unknown_keys(manifest)
     if not _is_canonical(manifest["policy"], policy):
         findings.append(fails("policy", "the manifest's policy is not written as a release publishes it"))
+    if ("unit" in manifest["policy"]) != ("people" in manifest):
+        findings.append(fails("people", "figures in people belong to a policy that names whom a row is about"))
     findings += _check_method(manifest["method"], policy)
     if "linked" in manifest:
         findings += _check_layout(manifest["linked"]["slices"], policy)
@@ -32,6 +34,8 @@ def _is_canonical(stated: Mapping[str, Any], policy: Policy) -> bool:
     if isinstance(identifiers, bool) or not isinstance(identifiers, int) or identifiers < 0:
         return False
     expected = {**public(policy), "identifiers": identifiers}
+    if "unit" in stated:
+        expected["unit"] = "person"
     return json.dumps(stated) == json.dumps(expected)
 
 

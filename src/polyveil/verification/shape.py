@@ -158,6 +158,24 @@ def _distinct(names: Sequence[str]) -> bool:
     return len(set(names)) == len(names)
 
 
+class PeopleClaimShape(_Part):
+    """A guarantee measured in people."""
+
+    model: Word
+    attribute: str | None
+    measured: float | None
+
+
+class PeopleShape(_Part):
+    """The guarantees in people, of a table in which a person may have several rows: told, not checked."""
+
+    count: Count
+    released: Count
+    class_size: SizesShape
+    privacy: dict[Word, float | dict[str, float | None] | None]
+    claims: list[PeopleClaimShape]
+
+
 class ManifestShape(_Part):
     """What every manifest holds."""
 
@@ -176,6 +194,7 @@ class ManifestShape(_Part):
     loss: LossShape
     quasi: dict[str, QuasiShape]
     sensitive: dict[str, SensitiveShape]
+    people: PeopleShape | None = None
     linked: LinkedShape | None = None
     files: dict[str, FileShape] = Field(default_factory=dict)
     tables: dict[str, TableShape] = Field(default_factory=dict)
