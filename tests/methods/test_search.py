@@ -20,7 +20,7 @@ from polyveil.methods._search.divide import blend, divide_rows
 from polyveil.methods._search.extract import pressure, sift_rows, take_out
 from polyveil.methods._search.moves import anneal, best_moves, make_orders, make_scratch
 from polyveil.methods._search.rebuild import rebuild
-from polyveil.methods._search.rounds import Round, cut_into_parts, improve, set_seed
+from polyveil.methods._search.rounds import Round, cut_into_parts, improve, no_flag, set_seed
 from polyveil.methods._search.schedule import schedule_of
 from polyveil.methods._search.space import KIND, Rows, Space, cell_loss, costliest_first, make_space
 from polyveil.methods._search.tally import count_row, keeps, keeps_exchanged, workload
@@ -57,10 +57,10 @@ def recounted(table: CodedTable, space: Space, rows: Rows, classes: Classes) -> 
 def built(table: CodedTable, k: int = 3, t: float | None = 0.4) -> tuple[Space, Rows, Classes]:
     space, rows = space_of(table, k, t)
     order, labels = np.arange(table.rows, dtype=np.int32), np.empty(table.rows, dtype=np.int32)
-    found = sift_rows(space, rows, order, k, 0.0, labels)
+    found = sift_rows(space, rows, order, k, 0.0, labels, no_flag())
     classes = classes_of(space, rows, labels, 2 * found + 20)
-    if absorb_all(space, rows, classes, order) > 0:
-        assert merge_rest(space, rows, classes)
+    if absorb_all(space, rows, classes, order, no_flag()) > 0:
+        assert merge_rest(space, rows, classes, no_flag())
     return space, rows, classes
 
 
@@ -70,7 +70,7 @@ def test_a_row_left_over_enters_the_class_it_enlarges_least(seed: int) -> None:
     table = random_table(seed, rows=120)
     space, rows = space_of(table)
     order, labels = np.arange(table.rows, dtype=np.int32), np.empty(table.rows, dtype=np.int32)
-    found = sift_rows(space, rows, order, 3, 0.0, labels)
+    found = sift_rows(space, rows, order, 3, 0.0, labels, no_flag())
     classes = classes_of(space, rows, labels, found + 1)
     seen = np.full(len(classes.size), -1, dtype=np.int32)
     for turn, place in enumerate(np.flatnonzero(labels[order] < 0)):
@@ -225,11 +225,11 @@ def test_every_change_keeps_statistics_models_and_rows(seed: int, t: float | Non
     set_seed(seed)
     orders = make_orders(space, rows, 2, 0.7)
     before = total_loss(classes)
-    fell = anneal(space, rows, classes, orders, 2000, temperature, temperature, 20.0)
+    fell = anneal(space, rows, classes, orders, 2000, temperature, temperature, 20.0, no_flag())
     recounted(table, space, rows, classes)
-    fell += rebuild(space, rows, classes, orders, 60, temperature, 20.0, 60, 3, np.array([3, 5]))
+    fell += rebuild(space, rows, classes, orders, 60, temperature, 20.0, 60, 3, np.array([3, 5]), no_flag())
     recounted(table, space, rows, classes)
-    fell += best_moves(space, rows, classes)
+    fell += best_moves(space, rows, classes, no_flag())
     recounted(table, space, rows, classes)
     assert before - total_loss(classes) == pytest.approx(fell, abs=1e-6)
     if temperature == 0.0:
@@ -255,7 +255,7 @@ def test_a_cut_is_blended_with_equal_shares_until_both_sides_hold(seed: int, t: 
 def test_tightened_limits_are_restored() -> None:
     space, rows = space_of(random_table(3, rows=400), 3, 0.4)
     before = space.limits.copy()
-    divide_rows(space, rows, np.arange(400, dtype=np.int32), 2, 0.5, 0.25, np.empty(400, dtype=np.int32))
+    divide_rows(space, rows, np.arange(400, dtype=np.int32), 2, 0.5, 0.25, np.empty(400, dtype=np.int32), no_flag())
     assert (space.limits == before).all()
 
 
@@ -266,7 +266,7 @@ def test_division_keeps_every_row_and_every_model(seed: int) -> None:
     space, rows = space_of(table, 3, 0.4)
     members, labels = np.arange(table.rows, dtype=np.int32), np.empty(table.rows, dtype=np.int32)
     set_seed(seed)
-    found = divide_rows(space, rows, members, 4, 0.5, 0.5, labels)
+    found = divide_rows(space, rows, members, 4, 0.5, 0.5, labels, no_flag())
     assert sorted(members) == list(range(table.rows))
     by_row = np.empty(table.rows, dtype=np.int32)
     by_row[members] = labels

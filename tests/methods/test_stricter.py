@@ -10,6 +10,7 @@ import pytest
 from polyveil.measure import measure_loss
 from polyveil.methods import Task
 from polyveil.methods._kernels.judge import compile_constraints, holds_classes, sensitive_matrix
+from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.schedule import losses
 from polyveil.methods._search.stricter import (
     CLOSENESS,
@@ -146,10 +147,10 @@ def test_searches_side_by_side_find_what_each_finds_alone(seed: int) -> None:
         """Nobody listens."""
 
     first = begin(table, judge, secret=4)
-    alone = [searched(start, "fast", 0.0, silent) for start in (first, *nearly_free(table, first, secret=4))]
+    alone = [searched(start, "fast", Clock(), silent) for start in (first, *nearly_free(table, first, secret=4))]
     best = min(alone, key=lambda found: found[1])[0]
     for _ in range(2):
-        assert best_search(table, begin(table, judge, secret=4), "fast", 4, 0.0, silent).tolist() == best.tolist()
+        assert best_search(table, begin(table, judge, secret=4), "fast", 4, Clock(), silent).tolist() == best.tolist()
     assert not np.shares_memory(first.space.limits, judge.close_limit)
     assert (judge.close_limit == asked).all()
 
@@ -166,5 +167,5 @@ def test_a_cancel_stops_all_searches() -> None:
     judge = compile_constraints(models(table, 5, 0.6), attributes_of(table), table)
     first = begin(table, judge, secret=4)
     with pytest.raises(KeyboardInterrupt):
-        best_search(table, first, "thorough", 4, 0.0, tell)
+        best_search(table, first, "thorough", 4, Clock(), tell)
     assert len(calls) <= 3 + 1 + MOST_OF_FEW, "each of the searches told at most once more"

@@ -22,14 +22,14 @@ This package's own method.
 
 from __future__ import annotations
 
-import time
 from typing import Annotated
 
 import numpy as np
 from pydantic import Field
 
 from polyveil.methods._kernels.reachable import reachable_basis, with_suppressed
-from polyveil.methods._search.schedule import Effort, Tell, deadline_of
+from polyveil.methods._search.clock import Clock
+from polyveil.methods._search.schedule import Effort, Tell, seconds_of
 from polyveil.methods._search.stricter import begin, best_search
 from polyveil.methods.base import Method, Options, Task
 from polyveil.partition import Partition, partition_of
@@ -57,13 +57,17 @@ class Sift(Method[SiftOptions]):
     options_type = SiftOptions
 
     def partition(self, task: Task) -> Partition:
-        began, effort = time.monotonic(), self.options.effort
+        effort = self.options.effort
+        with Clock(seconds_of(effort)) as clock:
+            return self._partition(task, effort, clock)
+
+    def _partition(self, task: Task, effort: Effort | float, clock: Clock) -> Partition:
         basis = reachable_basis(task)
         if not basis.table.quasi:
             return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
         secret = int(task.rng.integers(2**62))
-        first = begin(basis.table, basis.judge, secret, deadline_of(effort, began))
-        labels = best_search(basis.table, first, effort, secret, began, report_loss(task))
+        first = begin(basis.table, basis.judge, secret, clock.stop)
+        labels = best_search(basis.table, first, effort, secret, clock, report_loss(task))
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
 
 

@@ -1,6 +1,7 @@
 """The one door to the compiler: `from polyveil.methods._kernels.compiled import njit`.
 
-Kernels are cached on disk, so each is compiled once per machine. numba refuses to cache where neither the package's
+A kernel that other kernels call is compiled as a part of each of them; one that Python calls is compiled as a whole and
+cached on disk, so each is compiled once per machine. numba refuses to cache where neither the package's
 folder nor the home folder can be written; a private temporary folder then takes the cache. The first compile of a
 process is announced through logging, and through whoever called `on_first_compile`.
 """
@@ -69,6 +70,8 @@ _choose_cache()
 
 import numba  # noqa: E402
 from numba.core import event, types  # noqa: E402
+from numba.core.codegen import JITCodeLibrary  # noqa: E402
+from numba.core.compiler import CompilerBase, DefaultPassBuilder  # noqa: E402
 
 unliteral: Callable[[Any], Any] = types.unliteral
 
@@ -101,15 +104,73 @@ def on_first_compile(tell: Callable[[str], None]) -> None:
     _announcer.listeners.append(tell)
 
 
+class _PartLibrary(JITCodeLibrary):
+    """The code of a kernel that another kernel calls: neither optimized nor made executable by itself.
+
+    Whoever calls it is optimized as a whole with all that it calls. Doing that for every kernel on the way
+    as well is most of what compiling costs.
+    """
+
+    def finalize(self) -> None:
+        self._raise_if_finalized()  # type: ignore[no-untyped-call]
+        self._finalized = True
+
+    @property
+    def codegen(self) -> Any:
+        return _NoEnvironment(self._codegen)
+
+
+class _NoEnvironment:
+    """The code generator for a part, which has no place in memory that an environment could be written to."""
+
+    def __init__(self, codegen: Any) -> None:
+        self._codegen = codegen
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._codegen, name)
+
+    def set_env(self, name: str, environment: object) -> None:
+        """Nothing to set."""
+
+
+class _WholeLibrary(JITCodeLibrary):
+    """The code of a kernel that Python calls, with the parts of all kernels below it."""
+
+    def add_linking_library(self, library: Any) -> None:
+        if library in self._linking_libraries:
+            return
+        super().add_linking_library(library)  # type: ignore[no-untyped-call]  # before those below it: code that nothing calls yet is dropped
+        if isinstance(library, _PartLibrary):
+            for below in library._linking_libraries:
+                self.add_linking_library(below)
+
+
+class _PartCompiler(CompilerBase):
+    library: type[JITCodeLibrary] = _PartLibrary
+
+    def define_pipelines(self) -> list[Any]:
+        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)  # type: ignore[no-untyped-call]
+        codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
+        self.state.library = self.library(codegen, name)
+        self.state.library.enable_object_caching()
+        return [pipeline]
+
+
+class _WholeCompiler(_PartCompiler):
+    library = _WholeLibrary
+
+
 def njit(kernel: Kernel) -> Kernel:
     """Compile to machine code without Python objects, cached on disk, the interpreter lock released."""
-    compiled: Any = numba.njit(cache=True, nogil=True)(kernel)
-    by_types = compiled.get_call_template
+    compiler: Any = numba.njit
+    whole = compiler(cache=True, nogil=True, no_cfunc_wrapper=True, pipeline_class=_WholeCompiler)(kernel)
+    part = compiler(no_cfunc_wrapper=True, no_cpython_wrapper=True, pipeline_class=_PartCompiler)(kernel)
 
     def by_plain_types(args: Any, kws: Any) -> Any:
         plain = {name: unliteral(kind) for name, kind in kws.items()}
-        return by_types(tuple(unliteral(kind) for kind in args), plain)
+        return part.get_call_template(tuple(unliteral(kind) for kind in args), plain)
 
     # A kernel that is called with the number 0 here and with 1 there would be compiled for each of them.
-    compiled.get_call_template = by_plain_types
-    return cast(Kernel, compiled)
+    whole.get_call_template = by_plain_types
+    whole.get_overload = part.get_overload
+    return cast(Kernel, whole)

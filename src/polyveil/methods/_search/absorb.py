@@ -18,7 +18,7 @@ from polyveil.methods._search.classes import (
     unlink,
     weigh,
 )
-from polyveil.methods._search.space import Rows, Space, as_int64, loss_joined, loss_with
+from polyveil.methods._search.space import Flag, Rows, Space, as_int64, loss_joined, loss_with
 from polyveil.methods._search.tally import count_row, keeps
 
 WINDOW = 256
@@ -50,7 +50,7 @@ def put_in(space: Space, rows: Rows, classes: Classes, c: int, r: int) -> None:
 
 
 @njit
-def absorb_all(space: Space, rows: Rows, classes: Classes, order: Codes) -> int:
+def absorb_all(space: Space, rows: Rows, classes: Classes, order: Codes, stop: Flag) -> int:
     """Absorb every row that is in no class, again and again while any finds a place; returns how many do not.
 
     `order` lists rows so that near ones are alike; candidates come from around a row's place in it.
@@ -69,6 +69,8 @@ def absorb_all(space: Space, rows: Rows, classes: Classes, order: Codes) -> int:
         for i in range(left):
             c = best_class(space, rows, classes, order, as_int64(loose[i]), seen, turn)
             turn += 1
+            if stop[0] != 0:
+                return left
             if c >= 0:
                 put_in(space, rows, classes, c, as_int64(order[loose[i]]))
                 found_one = True
@@ -109,7 +111,7 @@ def best_class(space: Space, rows: Rows, classes: Classes, order: Codes, place: 
 
 
 @njit
-def merge_rest(space: Space, rows: Rows, classes: Classes) -> bool:
+def merge_rest(space: Space, rows: Rows, classes: Classes, stop: Flag) -> bool:
     """Make the rows in no class one class and join the class nearest to it until it holds; False: never."""
     slot = -1
     for r in range(len(classes.member)):
@@ -119,7 +121,7 @@ def merge_rest(space: Space, rows: Rows, classes: Classes) -> bool:
             put_in(space, rows, classes, slot, r)
     while slot >= 0 and not keeps(space, classes.hist, slot, classes.size[slot]):
         nearest = nearest_class(space, classes, slot)
-        if nearest < 0:
+        if nearest < 0 or stop[0] != 0:
             return False
         join(space, rows, classes, slot, nearest)
     return True

@@ -21,12 +21,14 @@ from polyveil.methods._search.space import (
     SET,
     SIZE,
     Bits,
+    Flag,
     Rows,
     Space,
     as_int64,
     box_loss,
     cell_loss,
     clear_box,
+    copy_values,
     widen,
     width,
 )
@@ -44,7 +46,7 @@ ROW_BITS, CODE_BITS, TUPLE_BITS = 23, 18, 22
 
 @njit
 def divide_rows(
-    space: Space, rows: Rows, members: Codes, tries: int, jitter: float, haste: float, labels: Codes
+    space: Space, rows: Rows, members: Codes, tries: int, jitter: float, haste: float, labels: Codes, stop: Flag
 ) -> int:
     """Divide rows that hold together again and again, as long as loss falls; permutes `members`, returns the classes.
 
@@ -66,24 +68,25 @@ def divide_rows(
         part = members[first:last]
         best, cut_at = len(part) * stretch_loss(space, rows, part, box, words), 0
         best += 1e-9 if len(part) >= MANY_ROWS else -1e-9
-        if best > 1e-8 and len(part) >= 2 * space.least:
+        if best > 1e-8 and stop[0] == 0 and len(part) >= 2 * space.least:
             if len(part) >= MANY_ROWS:
                 tighten(space, rows, part, limits, haste)
             for _ in range(tries):
                 stretch_loss(space, rows, part, box, words)
                 a = random_wide(space, box, words, jitter)
                 half = trial[: len(part)]
-                half[:] = part
+                copy_values(part, half)
                 left = divide_once(space, rows, half, a, as_int64(box[0, a]), as_int64(box[0, attributes + a]))
                 if left > 0:
                     cost = left * stretch_loss(space, rows, half[:left], box, words)
                     cost += (len(part) - left) * stretch_loss(space, rows, half[left:], box, words)
                     if cost < best:
                         best, cut_at = cost, left
-                        best_trial[: len(part)] = half
-            space.limits[:] = limits
+                        copy_values(half, best_trial)
+            for j in range(len(limits)):
+                space.limits[j] = limits[j]
         if cut_at > 0:
-            part[:] = best_trial[: len(part)]
+            copy_values(best_trial[: len(part)], part)
             begin[waiting], end[waiting] = first, first + cut_at
             begin[waiting + 1], end[waiting + 1] = first + cut_at, last
             waiting += 2
@@ -240,7 +243,7 @@ def blend(space: Space, tuples: IntArray, begin: IntArray, cut_left: IntArray, l
     """
     share = cut_left.sum() / begin[len(tuples)]
     near, far, step = 0.0, 2.0, 1.0
-    kept = left.copy()
+    kept = np.empty(len(left), dtype=np.int64)
     for _ in range(BLENDS):
         owed = 0.0
         for x in range(len(tuples)):
@@ -249,13 +252,15 @@ def blend(space: Space, tuples: IntArray, begin: IntArray, cut_left: IntArray, l
             owed -= left[x]
         if sides_hold(space, tuples, begin, left):
             far = step
-            kept[:] = left
+            for x in range(len(left)):
+                kept[x] = left[x]
         elif step == 1.0:
             return False
         else:
             near = step
         step = (near + far) / 2.0
-    left[:] = kept
+    for x in range(len(left)):
+        left[x] = kept[x]
     return True
 
 

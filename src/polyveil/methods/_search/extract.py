@@ -14,7 +14,7 @@ from polyveil.arrays import Codes, FloatArray, IntArray
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._kernels.judge import JudgeSpec
 from polyveil.methods._kernels.judge_spec import HELLINGER, KL
-from polyveil.methods._search.space import Counts, Rows, Space
+from polyveil.methods._search.space import Counts, Flag, Rows, Space
 from polyveil.methods._search.tally import count_row, distances, keeps
 from polyveil.methods._search.tree import Tree, grow_tree
 
@@ -168,14 +168,14 @@ def most_pressing(space: Space, tuples: IntArray, left: IntArray, found: int, pu
 
 
 @njit
-def sift_rows(space: Space, rows: Rows, order: Codes, floor: int, jitter: float, labels: Codes) -> int:
+def sift_rows(space: Space, rows: Rows, order: Codes, floor: int, jitter: float, labels: Codes, stop: Flag) -> int:
     """Grow a tree over all rows (permutes `order`) and walk it up; labels rows, -1 where left over at the root."""
     tree = grow_tree(space, rows.codes, order, jitter)
-    return walk_up(space, rows, order, tree, floor, labels)
+    return walk_up(space, rows, order, tree, floor, labels, stop)
 
 
 @njit
-def walk_up(space: Space, rows: Rows, order: Codes, tree: Tree, floor: int, labels: Codes) -> int:
+def walk_up(space: Space, rows: Rows, order: Codes, tree: Tree, floor: int, labels: Codes, stop: Flag) -> int:
     """Pool what children leave over, take classes out, hand the rest up; returns the number of classes.
 
     A row handed up is a place of `order` in its node's chain.
@@ -190,6 +190,8 @@ def walk_up(space: Space, rows: Rows, order: Codes, tree: Tree, floor: int, labe
     labels[:] = -1
     classes = 0
     for node in range(nodes - 1, -1, -1):
+        if stop[0] != 0:
+            break
         if tree.is_leaf[node] == 1:
             for place in range(tree.begin[node], tree.end[node]):
                 push_place(chain, head, tail, size, node, place)

@@ -21,14 +21,18 @@ from polyveil.methods._search.space import (
     KIND,
     SET,
     Bits,
+    Flag,
     Rows,
     Space,
     as_int64,
     cell_loss,
     copy_box,
+    copy_values,
     has_value,
     loss_with,
+    numbers,
     set_size,
+    shuffle,
     widen,
 )
 from polyveil.methods._search.tally import count_row, keeps, keeps_exchanged, workload
@@ -71,9 +75,10 @@ def make_orders(space: Space, rows: Rows, number: int, jitter: float) -> Orders:
     begin = np.zeros(tuples + 1, dtype=np.int64)
     for r in range(n):
         begin[rows.tuple_of[r] + 1] += 1
-    begin = np.cumsum(begin)
+    for s in range(tuples):
+        begin[s + 1] += begin[s]
     for k in range(number):
-        listed[k] = random_order(space, rows.codes, jitter)
+        copy_values(random_order(space, rows.codes, jitter), listed[k])
         at = begin.copy()
         for i in range(n):
             r = listed[k, i]
@@ -92,7 +97,15 @@ def make_scratch(space: Space) -> Scratch:
 
 @njit
 def anneal(
-    space: Space, rows: Rows, classes: Classes, orders: Orders, attempts: int, start: float, end: float, reach: float
+    space: Space,
+    rows: Rows,
+    classes: Classes,
+    orders: Orders,
+    attempts: int,
+    start: float,
+    end: float,
+    reach: float,
+    stop: Flag,
 ) -> float:
     """Try changes at random while the temperature falls from start to end; returns how much the loss fell.
 
@@ -106,6 +119,8 @@ def anneal(
     for attempt in range(attempts):
         if attempt % TRIED_CHANGES == 0:
             temperature *= cooling
+            if stop[0] != 0:
+                break
         r = row_with_loss(classes)
         if r < 0:
             continue
@@ -135,7 +150,7 @@ def row_with_loss(classes: Classes) -> int:
 
 
 @njit
-def best_moves(space: Space, rows: Rows, classes: Classes) -> float:
+def best_moves(space: Space, rows: Rows, classes: Classes, stop: Flag) -> float:
     """Move every row with loss, in random order, to the class where the loss falls most; returns how much it fell.
 
     All classes are candidates; most are dismissed by their loss or by one attribute alone.
@@ -144,15 +159,23 @@ def best_moves(space: Space, rows: Rows, classes: Classes) -> float:
     used = classes.spare[USED]
     near, rise = np.empty(used, dtype=np.int64), np.empty(used, dtype=np.float64)
     fell = 0.0
-    for r in np.random.permutation(len(rows.tuple_of)):  # noqa: NPY002
+    turn = numbers(len(rows.tuple_of))
+    shuffle(turn)
+    for t in range(len(turn)):
+        r = as_int64(turn[t])
         own = as_int64(classes.member[r, CLASS])
+        if stop[0] != 0:
+            break
         if classes.loss[own] <= 0.0 or not can_leave(space, rows, classes, r):
             continue
         n = classes.size[own]
         left = 0.0 if n == 1 else box_without(space, rows, classes, r, scratch.box, scratch.words, 0)
         found = cheaper(space, rows, classes, r, n * classes.loss[own] - (n - 1) * left, near, rise)
         for _ in range(min(found, CHEAPEST)):
-            i = np.argmin(rise[:found])
+            i = 0
+            for other in range(1, found):
+                if rise[other] < rise[i]:
+                    i = other
             fall = try_move(space, rows, classes, scratch, r, near[i], -1e-9, False)
             if fall > 0.0:
                 fell += fall

@@ -27,7 +27,17 @@ from polyveil.methods._search.classes import (
 from polyveil.methods._search.divide import divide_rows
 from polyveil.methods._search.extract import sift_rows
 from polyveil.methods._search.moves import Orders, Scratch, make_scratch, most_saved, random_step, try_move
-from polyveil.methods._search.space import Rows, Space, as_int64, copy_box, loss_joined
+from polyveil.methods._search.space import (
+    Flag,
+    Rows,
+    Space,
+    as_int64,
+    copy_box,
+    loss_joined,
+    numbers,
+    shuffle,
+    some_rows,
+)
 
 CANDIDATES = 48
 """Rows looked at for neighbouring classes."""
@@ -53,12 +63,15 @@ def rebuild(
     most_rows: int,
     most_neighbours: int,
     floors: IntArray,
+    stop: Flag,
 ) -> float:
     """Try to rebuild neighbourhoods of up to `most_rows` rows, or to divide large classes; returns the fall in loss."""
     scratch = make_scratch(space)
     chosen = np.empty(most_neighbours + 1, dtype=np.int64)
     gained = 0.0
     for _ in range(attempts):
+        if stop[0] != 0:
+            break
         seed = poor_class(classes)
         if seed < 0:
             continue
@@ -67,21 +80,22 @@ def rebuild(
         if not large:
             number = neighbourhood(space, rows, classes, orders, seed, reach, most_rows, chosen)
         old, pool = pooled(classes, chosen[:number])
-        local = Rows(rows.codes[pool], rows.tuple_of[pool])
+        local = some_rows(rows, pool)
         allowed = old - temperature * np.log(1.0 - np.random.random())  # noqa: NPY002
         labels = np.empty(len(pool), dtype=np.int32)
-        order = np.arange(len(pool)).astype(np.int32)
+        order = numbers(len(pool))
         if large or np.random.random() < DIVIDED:  # noqa: NPY002
             listed = np.empty(len(pool), dtype=np.int32)
-            found = divide_rows(space, local, order, TRIES, JITTER, HASTE, listed)
-            labels[order] = listed
+            found = divide_rows(space, local, order, TRIES, JITTER, HASTE, listed, stop)
+            for i in range(len(order)):
+                labels[order[i]] = listed[i]
         else:
             floor = floors[np.random.randint(len(floors))]  # noqa: NPY002
-            found = sift_rows(space, local, order, floor, JITTER, labels)
-        if found == 0:
+            found = sift_rows(space, local, order, floor, JITTER, labels, stop)
+        if found == 0 or stop[0] != 0:
             continue
         fresh = classes_of(space, local, labels, found)
-        if total_loss(fresh) >= allowed * TOLERANCE or absorb_all(space, local, fresh, order) > 0:
+        if total_loss(fresh) >= allowed * TOLERANCE or absorb_all(space, local, fresh, order, stop) > 0:
             continue
         if total_loss(fresh) >= allowed * TOLERANCE:
             continue
@@ -120,10 +134,14 @@ def neighbourhood(
     wanted = 2 + np.random.randint(len(chosen) - 1)  # noqa: NPY002
     chosen[0] = seed
     number, pool = 1, classes.size[seed]
-    for i in np.argsort(cost[:found]):
+    while found > 0 and number < wanted:
+        i = 0
+        for other in range(1, found):
+            if cost[other] < cost[i]:
+                i = other
         c = near[i]
-        if number == wanted:
-            break
+        found -= 1
+        near[i], cost[i] = near[found], cost[found]
         if pool + classes.size[c] <= most_rows and np.random.random() < 0.8:  # noqa: NPY002
             chosen[number] = c
             number += 1
@@ -156,13 +174,22 @@ def find_near(
         c = as_int64(classes.member[orders.rows[k, place], CLASS])
         if c == seed or classes.size[c] > most_rows // 2:
             continue
-        if (near[:found] == c).any():
+        if is_among(near, found, c):
             continue
         joined = loss_joined(space, classes.box, classes.words, seed, c)
         rise = (classes.size[c] + classes.size[seed]) * joined
         rise -= classes.size[c] * classes.loss[c] + classes.size[seed] * classes.loss[seed]
         near[found], cost[found] = c, rise / min(classes.size[c], classes.size[seed])
         found += 1
+    return found
+
+
+@njit
+def is_among(values: IntArray, number: int, wanted: int) -> bool:
+    """Whether one of the first so many values is the one wanted."""
+    found = False
+    for i in range(number):
+        found |= values[i] == wanted
     return found
 
 
@@ -181,7 +208,7 @@ def pooled(classes: Classes, chosen: IntArray) -> tuple[float, Codes]:
             pool[filled] = r
             filled += 1
             r = as_int64(classes.member[r, AFTER])
-    np.random.shuffle(pool)  # noqa: NPY002
+    shuffle(pool)
     return loss, pool
 
 

@@ -7,9 +7,7 @@ seeds that the caller's generator gives to each part, so the outcome does not de
 
 from __future__ import annotations
 
-import math
 import os
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
@@ -20,7 +18,7 @@ from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._search.classes import CLASS, classes_of, total_loss
 from polyveil.methods._search.moves import anneal, best_moves, make_orders
 from polyveil.methods._search.rebuild import rebuild
-from polyveil.methods._search.space import Rows, Space, copy_for_thread
+from polyveil.methods._search.space import Flag, Rows, Space, copy_for_thread
 from polyveil.methods._search.tree import random_order
 
 PART_ROWS, PART_CLASSES = 32_768, 300
@@ -49,7 +47,9 @@ class Round:
     scattered: bool = False
 
 
-REST = Round(moves_per_row=0, rebuilds_per_class=0)
+def no_flag() -> Flag:
+    """A flag that nobody sets."""
+    return np.zeros(1, dtype=np.uint8)
 
 
 def improve(
@@ -59,12 +59,13 @@ def improve(
     plan: Round,
     floors: IntArray,
     rng: np.random.Generator,
-    deadline: float = math.inf,
+    stop: Flag | None = None,
 ) -> tuple[Codes, float]:
     """One round over all rows: the new labels, numbered without gaps, and the total loss.
 
-    Parts not begun by the deadline (seconds on the monotonic clock) stay as they are.
+    Once `stop` is set, rows stay where they are.
     """
+    stop = no_flag() if stop is None else stop
     parts = cut_into_parts(space, rows, labels, rng, plan.scattered)
     seeds = rng.integers(0, 2**31 - 1, size=len(parts))
 
@@ -72,8 +73,9 @@ def improve(
         members = parts[number]
         here = Rows(rows.codes[members], rows.tuple_of[members])
         _, local = np.unique(labels[members], return_inverse=True)
-        todo = plan if time.monotonic() < deadline else REST
-        return improve_part(copy_for_thread(space), here, local.astype(np.int32), todo, floors, int(seeds[number]))
+        return improve_part(
+            copy_for_thread(space), here, local.astype(np.int32), plan, floors, int(seeds[number]), stop
+        )
 
     with ThreadPoolExecutor(CORES) as pool:
         results = list(pool.map(work, range(len(parts))))
@@ -117,6 +119,16 @@ def classes_in_order(space: Space, rows: Rows, labels: Codes, classes: int, rng:
     return np.argsort(first, kind="stable")
 
 
+def improve_part(
+    space: Space, rows: Rows, labels: Codes, plan: Round, floors: IntArray, seed: int, stop: Flag
+) -> tuple[Codes, float]:
+    """One round in one part."""
+    work = (float(plan.moves_per_row), float(plan.rebuilds_per_class), float(plan.start), float(plan.end))
+    return improve_rows(
+        space, rows, labels, *work, plan.passes, plan.most_rows, plan.most_neighbours, floors, seed, stop
+    )
+
+
 @njit
 def seeded_order(space: Space, codes: Codes, seed: int) -> Codes:
     np.random.seed(seed)  # noqa: NPY002 - kernels have no generators
@@ -129,22 +141,37 @@ def set_seed(seed: int) -> None:
     np.random.seed(seed)  # noqa: NPY002
 
 
-def improve_part(
-    space: Space, rows: Rows, labels: Codes, plan: Round, floors: IntArray, seed: int
+@njit
+def improve_rows(
+    space: Space,
+    rows: Rows,
+    labels: Codes,
+    moves: float,
+    rebuilds: float,
+    start: float,
+    end: float,
+    passes: int,
+    most_rows: int,
+    most_neighbours: int,
+    floors: IntArray,
+    seed: int,
+    stop: Flag,
 ) -> tuple[Codes, float]:
-    """Move rows and rebuild neighbourhoods in one part: the new labels and the loss."""
-    set_seed(seed)
-    used = int(labels.max()) + 1
+    """Move rows and rebuild neighbourhoods of one part as a round says (see `Round`): the new labels and the loss."""
+    np.random.seed(seed)  # noqa: NPY002
+    used = 0
+    for r in range(len(labels)):
+        used = max(used, labels[r] + 1)
     classes = classes_of(space, rows, labels, used + min(used + 64, len(labels) // space.least))
-    if plan.moves_per_row > 0 or plan.rebuilds_per_class > 0:
-        orders = make_orders(space, rows, ORDERS if plan.moves_per_row > FEW_MOVES else FEW_ORDERS, ORDER_JITTER)
     reach = max(REACH, REACH_CLASSES * len(labels) / used)
-    if plan.moves_per_row > 0:
-        anneal(space, rows, classes, orders, int(plan.moves_per_row * len(labels)), plan.start, plan.end, reach)
-    if plan.rebuilds_per_class > 0:
-        attempts = int(plan.rebuilds_per_class * used)
-        limits = (plan.most_rows, plan.most_neighbours)
-        rebuild(space, rows, classes, orders, attempts, plan.end, reach, *limits, floors)
-    for _ in range(plan.passes):
-        best_moves(space, rows, classes)
-    return classes.member[:, CLASS].copy(), total_loss(classes)
+    if (moves > 0.0 or rebuilds > 0.0) and stop[0] == 0:
+        orders = make_orders(space, rows, ORDERS if moves > FEW_MOVES else FEW_ORDERS, ORDER_JITTER)
+        anneal(space, rows, classes, orders, int(moves * len(labels)), start, end, reach, stop)
+        attempts = int(rebuilds * used)
+        rebuild(space, rows, classes, orders, attempts, end, reach, most_rows, most_neighbours, floors, stop)
+    for _ in range(passes):
+        best_moves(space, rows, classes, stop)
+    found = np.empty(len(labels), dtype=np.int32)
+    for r in range(len(labels)):
+        found[r] = classes.member[r, CLASS]
+    return found, total_loss(classes)

@@ -7,15 +7,17 @@ much as fits. Either way the best classes so far are kept, and every state in be
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from polyveil.arrays import Codes, FloatArray, IntArray
+from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._search.classes import classes_of
+from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.rounds import Round, improve
 from polyveil.methods._search.space import Rows, Space
 from polyveil.methods._search.start import PASS, SMALL
@@ -84,42 +86,55 @@ def search(
     rng: np.random.Generator,
     tell: Tell,
     heat: bool = True,
-    began: float | None = None,
+    clock: Clock | None = None,
 ) -> tuple[Codes, float]:
     """Improve classes as much as the effort allows: the best labels found and their total loss.
 
     Without `heat` no step raises the loss, and what a method arranged is changed only where that pays at once.
-    Seconds count from `began` on the monotonic clock, or from now.
+    Seconds count from when the clock was made, or from now.
     """
-    began = time.monotonic() if began is None else began
-    deadline = deadline_of(effort, began)
+    with Clock(seconds_of(effort)) if clock is None else nullcontext(clock) as running:
+        return _search(space, rows, labels, effort, floors, rng, tell, heat, running)
+
+
+def _search(
+    space: Space,
+    rows: Rows,
+    labels: Codes,
+    effort: Effort | float,
+    floors: IntArray,
+    rng: np.random.Generator,
+    tell: Tell,
+    heat: bool,
+    clock: Clock,
+) -> tuple[Codes, float]:
     n = len(labels)
     by_row = losses(space, rows, labels)
     best, least = labels, float(by_row.sum())
     tell(0.0, least / n)
-    for done, plan in rounds(effort, began, by_row, heat):
-        labels, loss = improve(space, rows, labels, plan, floors, rng, deadline)
+    for done, plan in rounds(effort, clock, by_row, heat):
+        labels, loss = improve(space, rows, labels, plan, floors, rng, clock.stop)
         if loss < least:
             best, least = labels, loss
         elif plan.start == 0.0:
             labels = best
         tell(done, least / n)
-        if time.monotonic() > deadline:
+        if clock.is_over:
             break
     return best, least
 
 
-def deadline_of(effort: Effort | float, began: float) -> float:
-    """When to stop, on the monotonic clock."""
-    return began + effort if isinstance(effort, (int, float)) else math.inf
+def seconds_of(effort: Effort | float) -> float:
+    """How long a search may take."""
+    return effort if isinstance(effort, (int, float)) else math.inf
 
 
-def rounds(effort: Effort | float, began: float, by_row: FloatArray, heat: bool) -> Iterator[tuple[float, Round]]:
+def rounds(effort: Effort | float, clock: Clock, by_row: FloatArray, heat: bool) -> Iterator[tuple[float, Round]]:
     """The rounds to do, each with the share of the work done after it; `by_row` is the loss of every row at first."""
     positive = by_row[by_row > 0]
     mean = float(positive.mean()) if heat and len(positive) else 0.0
     if isinstance(effort, (int, float)):
-        yield from timed_rounds(effort, began, HOT * mean)
+        yield from timed_rounds(clock, HOT * mean)
         return
     schedule = schedule_of(effort, len(by_row))
     hot = schedule.hot * mean
@@ -127,11 +142,11 @@ def rounds(effort: Effort | float, began: float, by_row: FloatArray, heat: bool)
         yield (i + 1) / len(schedule.rounds), replace(plan, start=hot * plan.start, end=hot * plan.end)
 
 
-def timed_rounds(seconds: float, began: float, hot: float) -> Iterator[tuple[float, Round]]:
+def timed_rounds(clock: Clock, hot: float) -> Iterator[tuple[float, Round]]:
     """Small rounds whose temperature follows the clock; the last fifth of the time settles."""
     small = Round(moves_per_row=8.0, rebuilds_per_class=0.7)
     while True:
-        passed = (time.monotonic() - began) / max(seconds, 1e-9)
+        passed = clock.passed / max(clock.seconds, 1e-9)
         if passed >= 1.0:
             return
         warmth = passed / 0.8
@@ -144,5 +159,14 @@ def timed_rounds(seconds: float, began: float, hot: float) -> Iterator[tuple[flo
 
 def losses(space: Space, rows: Rows, labels: Codes) -> FloatArray:
     """The loss of every row."""
-    classes = classes_of(space, rows, labels, int(labels.max()) + 1)
-    return np.asarray(classes.loss[labels])
+    return losses_of_rows(space, rows, labels, int(labels.max()) + 1)
+
+
+@njit
+def losses_of_rows(space: Space, rows: Rows, labels: Codes, number: int) -> FloatArray:
+    """The loss of every row in classes numbered from 0."""
+    classes = classes_of(space, rows, labels, number)
+    found = np.empty(len(labels))
+    for r in range(len(labels)):
+        found[r] = classes.loss[labels[r]]
+    return found

@@ -25,6 +25,8 @@ from polyveil.table.domain import OrderedDomain
 
 Bits = npt.NDArray[np.uint64]
 Counts = npt.NDArray[np.int32]
+Flag = npt.NDArray[np.uint8]
+"""One number that another thread sets to 1 to have a kernel stop soon; what it has done until then stays."""
 SAMPLED = 4096
 """Pairs of rows looked at to say which quasi-identifiers cost the most."""
 
@@ -42,6 +44,7 @@ __all__ = [
     "Bits",
     "Codes",
     "Counts",
+    "Flag",
     "Rows",
     "Space",
     "make_space",
@@ -223,6 +226,42 @@ def cell_loss(space: Space, a: int, low: int, high: int) -> float:
         level += 1
     begin = space.shape[a, GAP + level]
     return max(space.cost[begin + low], space.cost[begin + high - (1 << level)])
+
+
+@njit
+def copy_values(values: Codes, to: Codes) -> None:
+    """Copy values to the front of an array; a loop compiles sooner than an assignment to a slice."""
+    for i in range(len(values)):
+        to[i] = values[i]
+
+
+@njit
+def shuffle(values: Codes) -> None:
+    """Put values in random order."""
+    for i in range(len(values) - 1, 0, -1):
+        j = np.random.randint(i + 1)  # noqa: NPY002 - kernels have no generators
+        values[i], values[j] = values[j], values[i]
+
+
+@njit
+def numbers(count: int) -> Codes:
+    """0, 1, ..."""
+    found = np.empty(count, dtype=np.int32)
+    for i in range(count):
+        found[i] = i
+    return found
+
+
+@njit
+def some_rows(rows: Rows, members: Codes) -> Rows:
+    """A copy of some rows."""
+    codes = np.empty((len(members), rows.codes.shape[1]), dtype=np.int32)
+    tuple_of = np.empty(len(members), dtype=np.int32)
+    for i in range(len(members)):
+        tuple_of[i] = rows.tuple_of[members[i]]
+        for a in range(rows.codes.shape[1]):
+            codes[i, a] = rows.codes[members[i], a]
+    return Rows(codes, tuple_of)
 
 
 @njit

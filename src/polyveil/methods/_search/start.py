@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import math
-import time
-
 import numpy as np
 
 from polyveil.arrays import Codes, IntArray
+from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._search.absorb import absorb_all, merge_rest
 from polyveil.methods._search.classes import CLASS, classes_of, total_loss
 from polyveil.methods._search.divide import divide_rows
 from polyveil.methods._search.extract import sift_rows
 from polyveil.methods._search.rebuild import HASTE, JITTER, TRIES
-from polyveil.methods._search.rounds import Round, improve, set_seed
-from polyveil.methods._search.space import Rows, Space
+from polyveil.methods._search.rounds import Round, improve, no_flag
+from polyveil.methods._search.space import Flag, Rows, Space, numbers
 
 LADDER = (5, 10, 20, 40)
 """Least sizes of a class to take out of a pool, besides the one asked for: at tight thresholds larger classes leave
@@ -35,42 +33,52 @@ def floors_for(space: Space) -> IntArray:
     return np.array([space.least, *above], dtype=np.int64)
 
 
-def sifted(space: Space, rows: Rows, floor: int) -> tuple[Codes, float]:
-    """Labels of classes of at least `floor` rows (absorbing and merging aside), and their total loss."""
-    order = np.arange(len(rows.tuple_of), dtype=np.int32)
-    labels = np.empty(len(order), dtype=np.int32)
-    found = sift_rows(space, rows, order, floor, 0.0, labels)
+@njit
+def sifted(space: Space, rows: Rows, floor: int, stop: Flag) -> tuple[Codes, float]:
+    """Labels of classes of at least `floor` rows (absorbing and merging aside), and their total loss.
+
+    The loss is infinite if there was no time to finish.
+    """
+    order, labels = numbers(len(rows.tuple_of)), numbers(len(rows.tuple_of))
+    found = sift_rows(space, rows, order, floor, 0.0, labels, stop)
     classes = classes_of(space, rows, labels, found + 1)
-    if absorb_all(space, rows, classes, order) > 0 and not merge_rest(space, rows, classes):
-        return np.zeros(len(order), dtype=np.int32), np.inf
-    return classes.member[:, CLASS].copy(), total_loss(classes)
+    if absorb_all(space, rows, classes, order, stop) > 0 and not merge_rest(space, rows, classes, stop):
+        return labels, np.inf
+    for r in range(len(labels)):
+        labels[r] = classes.member[r, CLASS]
+    return labels, total_loss(classes)
 
 
-def best_start(space: Space, rows: Rows, rng: np.random.Generator, deadline: float = math.inf) -> Codes:
+def best_start(space: Space, rows: Rows, rng: np.random.Generator, stop: Flag | None = None) -> Codes:
     """The labels of least loss among the floors, each after rows have moved once to where they cost least.
 
-    Large tables take a floor that does well everywhere instead of trying all; after the deadline no more are tried.
+    Large tables take a floor that does well everywhere instead of trying all; once `stop` is set no more are tried.
     """
+    stop = no_flag() if stop is None else stop
     if len(rows.tuple_of) > SMALL:
-        return sifted(space, rows, max(space.least, LADDER[1]) if space.width > 0 else space.least)[0]
+        return sifted(space, rows, max(space.least, LADDER[1]) if space.width > 0 else space.least, stop)[0]
     best, least = np.zeros(len(rows.tuple_of), dtype=np.int32), np.inf
     for floor in (*floors_for(space), DIVIDE):
-        if least < np.inf and time.monotonic() > deadline:
+        if least < np.inf and stop[0]:
             break
-        labels, loss = divided(space, rows, rng) if floor == DIVIDE else sifted(space, rows, int(floor))
+        seed = int(rng.integers(2**31 - 1))
+        is_division = floor == DIVIDE
+        labels, loss = divided(space, rows, HASTE, seed, stop) if is_division else sifted(space, rows, int(floor), stop)
         if loss < np.inf:
-            labels, loss = improve(space, rows, labels, PASS, np.array([space.least]), rng)
+            labels, loss = improve(space, rows, labels, PASS, np.array([space.least]), rng, stop)
             if loss < least:
                 best, least = labels, loss
     return best
 
 
-def divided(space: Space, rows: Rows, rng: np.random.Generator, haste: float = HASTE) -> tuple[Codes, float]:
+@njit
+def divided(space: Space, rows: Rows, haste: float, seed: int, stop: Flag) -> tuple[Codes, float]:
     """The whole table divided top-down: better where sensitive values depend so much on the others that nothing holds
-    near the leaves."""
-    set_seed(int(rng.integers(2**31 - 1)))
-    members, labels = np.arange(len(rows.tuple_of), dtype=np.int32), np.empty(len(rows.tuple_of), dtype=np.int32)
-    found = divide_rows(space, rows, members, TRIES, JITTER, haste, labels)
-    by_row = np.empty_like(labels)
-    by_row[members] = labels
-    return by_row, total_loss(classes_of(space, rows, by_row, found))
+    near the leaves. Stopped early, its classes are larger."""
+    np.random.seed(seed)  # noqa: NPY002
+    n = len(rows.tuple_of)
+    members, listed, labels = numbers(n), numbers(n), numbers(n)
+    found = divide_rows(space, rows, members, TRIES, JITTER, haste, listed, stop)
+    for i in range(len(members)):
+        labels[members[i]] = listed[i]
+    return labels, total_loss(classes_of(space, rows, labels, found))

@@ -21,9 +21,10 @@ import numpy as np
 
 from polyveil.arrays import Codes, Places
 from polyveil.methods._kernels.judge import JudgeSpec, holds_classes, sensitive_matrix
+from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.rounds import CORES, improve
 from polyveil.methods._search.schedule import SETTLE, Effort, Tell, losses, search
-from polyveil.methods._search.space import Rows, Space, make_space
+from polyveil.methods._search.space import Flag, Rows, Space, make_space
 from polyveil.methods._search.start import SMALL, best_start, floors_for
 from polyveil.table.coded import CodedTable
 
@@ -55,28 +56,28 @@ class Beginning:
     rng: np.random.Generator
 
 
-def begin(table: CodedTable, judge: JudgeSpec, secret: int, deadline: float = math.inf) -> Beginning:
+def begin(table: CodedTable, judge: JudgeSpec, secret: int, stop: Flag | None = None) -> Beginning:
     """The first classes; equal demands and secrets give equal ones."""
     rng = np.random.default_rng(secret)
     space, rows = make_space(table, judge)
-    labels = best_start(space, rows, rng, deadline)
+    labels = best_start(space, rows, rng, stop)
     by_row = losses(space, rows, labels)
     return Beginning(judge, space, rows, labels, float(by_row.sum()), int((by_row > 0).sum()), rng)
 
 
 def best_search(
-    table: CodedTable, first: Beginning, effort: Effort | float, secret: int, began: float, tell: Tell
+    table: CodedTable, first: Beginning, effort: Effort | float, secret: int, clock: Clock, tell: Tell
 ) -> Codes:
     """The best classes for the demand of `first` or, where chance may show, for a stricter one."""
     chance_shows = table.rows <= SMALL or few_affected(table, first)
     if not (isinstance(effort, str) and chance_shows):
-        return searched(first, effort, began, tell)[0]
+        return searched(first, effort, clock, tell)[0]
     start = as_close_as_it_is(table, first, secret)
     with ThreadPoolExecutor(CORES) as pool, Together(tell) as told:
-        running = [pool.submit(searched, start, effort, began, told.one())]
+        running = [pool.submit(searched, start, effort, clock, told.one())]
         if start.loss > 0.0:
             others = nearly_free(table, start, secret)
-            running += [pool.submit(searched, other, effort, began, told.one()) for other in others]
+            running += [pool.submit(searched, other, effort, clock, told.one()) for other in others]
         found = [search.result() for search in running]
     labels, loss = min(found, key=itemgetter(1))
     return labels if start is first else settled(first, labels, loss)
@@ -161,10 +162,10 @@ def few_affected(table: CodedTable, first: Beginning) -> bool:
     return table.rows <= TINY or first.affected <= min(FEW, FEW_SHARE * table.rows)
 
 
-def searched(start: Beginning, effort: Effort | float, began: float, tell: Tell) -> tuple[Codes, float]:
+def searched(start: Beginning, effort: Effort | float, clock: Clock, tell: Tell) -> tuple[Codes, float]:
     """The classes found and their loss."""
     floors = floors_for(start.space)
-    return search(start.space, start.rows, start.labels, effort, floors, start.rng, tell, began=began)
+    return search(start.space, start.rows, start.labels, effort, floors, start.rng, tell, clock=clock)
 
 
 def nearly_free(table: CodedTable, first: Beginning, secret: int) -> Iterator[Beginning]:

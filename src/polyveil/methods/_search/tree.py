@@ -25,6 +25,9 @@ from polyveil.methods._search.space import (
     as_int64,
     cell_loss,
     clear_box,
+    copy_values,
+    numbers,
+    shuffle,
     widen,
     width,
 )
@@ -74,7 +77,7 @@ def grow_tree(space: Space, codes: Codes, order: Codes, jitter: float) -> Tree:
 def grown(values: Codes, room: int) -> Codes:
     """The same values in a longer array, zeros behind them."""
     longer = np.zeros(room, dtype=np.int32)
-    longer[: len(values)] = values
+    copy_values(values, longer)
     return longer
 
 
@@ -121,8 +124,11 @@ def cut_rows(
             part_of[code - low] = 1
         parts = 2
     elif space.shape[a, KIND] == SET:
-        part_of[:] = 1
-        chosen = np.argmax(count)
+        chosen = 0
+        for code in range(len(count)):
+            part_of[code] = 1
+            if count[code] > count[chosen]:
+                chosen = code
         if jitter > 0.0 and np.random.random() < 0.3:  # noqa: NPY002
             chosen = codes[order[np.random.randint(len(order))], a]  # noqa: NPY002
         part_of[chosen] = 0
@@ -178,13 +184,14 @@ def counting_sort(
         part = part_of[column[order[i]] - low]
         spare[at[part]] = order[i]
         at[part] += 1
-    order[:] = spare[: len(order)]
+    copy_values(spare[: len(order)], order)
     return filled
 
 
 @njit
 def random_order(space: Space, codes: Codes, jitter: float) -> Codes:
     """All rows in the order of the leaves of a random tree: rows near each other are alike."""
-    order = np.random.permutation(codes.shape[0]).astype(np.int32)  # noqa: NPY002
+    order = numbers(codes.shape[0])
+    shuffle(order)
     grow_tree(space, codes, order, jitter)
     return order
