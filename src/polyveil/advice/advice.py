@@ -59,7 +59,7 @@ class Advice(Result):
 
     def answer(self) -> str:
         """The t and the k that the table suggests."""
-        t = "no t from the overlap" if self.overlap is None else f"t = {self.overlap.t:.2f} from the overlap"
+        t = "No t from the overlap" if self.overlap is None else f"Suggested: t = {self.overlap.t:.2f} from the overlap"
         k = f"k = {self.supported_k}" if self.supported_k else "none of the k tried"
         return f"{t} of the sensitive columns; the largest k with bearable loss: {k}."
 
