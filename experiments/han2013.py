@@ -100,7 +100,7 @@ class Runs:
         frame = self.tables[case.people].head(case.n).select(*CENSUS_QUASI[: case.q], *sensitive)
         method: dict[str, Any] = {"name": case.method}
         if case.method in ("sloms", "greedy"):
-            method = {"name": "sloms", "slices": slices_of(case.d)}
+            method = {"name": "sloms", "slices": slices_of(case.d), "withhold": "values"}
         if case.method == "greedy":
             method |= {"priority": "mmdcf", "leave_out": "last"}
         policy = policy_of(case.d, case.l, None if case.method in PLAIN else K, method)

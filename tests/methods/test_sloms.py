@@ -147,7 +147,7 @@ class TestHan2013:
         policy = policy_of(
             columns,
             privacy={"k": 2, "l": 3, "suppression_limit": 0.7},
-            method={"name": "sloms", "slices": [["pay"], ["illness"]]},
+            method={"name": "sloms", "slices": [["pay"], ["illness"]], "withhold": "values"},
         )
         release = polyveil.anonymize(frame, policy, seed=1)
         quasi = release.tables["quasi"]
@@ -156,7 +156,11 @@ class TestHan2013:
         assert "NA" not in quasi["group_2"].to_list()
         assert release.tables["sensitive_1"].height == 3
         assert release.loss["suppression_ratio"] == pytest.approx(4 / 7)
-        assert release.verify().holds
+        said = release.verify()
+        assert not said.holds
+        assert not said.failures
+        assert [f.check for f in said.findings if f.outcome == "not checked"] == ["withheld values"]
+        assert release.manifest["counts_of"] == "released"
         with pytest.raises(Unsatisfiable, match="suppress"):
             polyveil.anonymize(frame, {**policy, "privacy": {"k": 2, "l": 3, "suppression_limit": 0.5}}, seed=1)
 

@@ -27,6 +27,7 @@ from polyveil.models.people import PeopleStatistics, from_people, people_of
 from polyveil.partition import Partition
 from polyveil.policy import Policy
 from polyveil.releases import Release
+from polyveil.releases.left_out import released_reference
 from polyveil.releases.manifest import build_manifest, people_section
 from polyveil.releases.publish import check_place, publish
 from polyveil.releases.release import Original
@@ -54,6 +55,8 @@ class LocalFigures:
     verdicts: tuple[Verdict, ...]
     people: PeopleStatistics | None = None
     """The same in people, where a person has several rows."""
+    reference: Mapping[str, Attribute] | None = None
+    """The released rows' distributions, where the input's would tell the values of the rows left out."""
 
     @property
     def classes(self) -> int:
@@ -96,17 +99,23 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
         return replace(found, partition=job.form.arrange(bound.bound, bound.coded, better, found.task.rng))
 
     def measure(self, job: Job, bound: Original, found: Classes) -> LocalFigures:
+        reference = released_reference(bound.coded, found.partition, job.models, job.attributes)
         statistics = job.form.statistics(job.policy, *released(bound.coded, found.partition))
-        verdicts = tuple(model.judge(statistics) for model in job.models)
+        verdicts = [model.judge(statistics) for model in job.models]
+        if reference is not None:  # what is published is judged against what is published with it, too
+            statistics = job.form.statistics(job.policy, *released(bound.coded, found.partition, reference))
+            verdicts += [model.judge(statistics) for model in job.models]
         if bound.coded.person is None:
-            return LocalFigures(statistics, verdicts)
+            return LocalFigures(statistics, tuple(verdicts), reference=reference)
         people = in_people(bound.coded, found.partition.class_of_row)
-        return LocalFigures(statistics, (*verdicts, *(model.judge(people) for model in job.models)), people)
+        verdicts += [model.judge(people) for model in job.models]
+        return LocalFigures(statistics, tuple(verdicts), people, reference)
 
     def manifest(self, job: Job, bound: Original, found: Classes, figures: LocalFigures) -> dict[str, Any]:
         partition, statistics = found.partition, figures.statistics
         loss = measure_loss(bound.coded, partition.class_of_row)
-        manifest = build_manifest(bound.bound, bound.coded, job.method, partition, statistics, job.models, loss)
+        counts = None if figures.reference is None else {name: a.whole for name, a in figures.reference.items()}
+        manifest = build_manifest(bound.bound, bound.coded, job.method, partition, statistics, job.models, loss, counts)
         if bound.bound.person is not None:
             manifest["people"] = people_section(bound.coded, figures.people or statistics, job.models)
         return job.form.describe(manifest, job.policy, partition, statistics, job.models)
@@ -160,17 +169,17 @@ def in_people(table: CodedTable, class_of_row: IntArray) -> PeopleStatistics:
 
 
 def released(
-    table: CodedTable, partition: Partition
+    table: CodedTable, partition: Partition, reference: Mapping[str, Attribute] | None = None
 ) -> tuple[Partition, Mapping[str, IntArray], Mapping[str, Attribute]]:
     """The partition, codes and attributes that the models judge.
 
-    Combinations of values are compared with those of the released rows, each column with the whole input.
+    Combinations of values are compared with those of the released rows, each column with the whole input or with the
+    `reference`.
     """
-    kept = np.flatnonzero(partition.class_of_row >= 0)
-    if not table.together or len(kept) == table.rows:
-        return partition, codes_of(table), attributes_of(table)
-    rows = table.take(kept)
-    single = attributes_of(replace(table, together=()))
-    slices = tuple(replace(part, group_of_row=part.group_of_row[kept]) for part in partition.slices)
-    shown = replace(partition, class_of_row=partition.class_of_row[kept], slices=slices)
+    kept, rows, shown = np.flatnonzero(partition.class_of_row >= 0), table, partition
+    if table.together and len(kept) < table.rows:
+        rows = table.take(kept)
+        slices = tuple(replace(part, group_of_row=part.group_of_row[kept]) for part in partition.slices)
+        shown = replace(partition, class_of_row=partition.class_of_row[kept], slices=slices)
+    single = attributes_of(replace(table, together=())) if reference is None else reference
     return shown, codes_of(rows), {**single, **joint_attributes_of(rows, single)}

@@ -24,6 +24,6 @@ def distance_to_nodes(tree: Hierarchy) -> FloatArray:
 
     A level is counted from the bottom (the height), so that in an uneven tree every value is at the lowest level.
     """
-    levels = tree.depth + 1
+    levels = int(tree.level[0]) + 1
     by_height = [weighted_hierarchical_distance(levels, levels - height, levels) for height in range(levels)]
-    return np.array(by_height)[tree.height]
+    return np.array(by_height)[tree.level]

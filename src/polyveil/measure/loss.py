@@ -80,7 +80,7 @@ def height(domain: Domain, low: IntArray, high: IntArray, distinct: IntArray) ->
     if isinstance(domain, OrderedDomain) or domain.as_set:
         return width(domain, low, high, distinct)
     tree = domain.hierarchy
-    return tree.height[tree.common_ancestor(low, high)] / max(tree.depth, 1)
+    return tree.level[tree.common_ancestor(low, high)] / max(int(tree.level[0]), 1)
 
 
 def weighted_height(domain: Domain, low: IntArray, high: IntArray, distinct: IntArray) -> FloatArray:

@@ -12,13 +12,17 @@ each slice is grouped by MSB on its own, the quasi-identifiers by KACA; group id
   rows stay is settled by a linear program where greed suppresses more (`leave_out: fewest`), at the price of some large
   groups. Where rows are still lost, the groups of MSB over all attributes are tried as a start (they are diverse in
   every slice), so that slicing never suppresses more than not slicing; the better of the two is kept.
-- A value that fits no group is suppressed in its slice alone (group id `NA`); the row stays. Rows with any suppressed
-  value count against `suppression_limit` (han2013, Definition 13).
+- A row with a value that fits no group of its slice is left out of all tables, and the slices are grouped again without
+  it. As printed (`withhold: values`) only the value is withheld (group id `NA`) and the row stays; whoever sees `NA`
+  can often tell the value from it, so no guarantee covers such rows and verification says so. Rows with any suppressed
+  value count against `suppression_limit` in both cases (han2013, Definition 13).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import deepcopy
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -34,6 +38,10 @@ from polyveil.methods.buckets import check_suppressed
 from polyveil.methods.kaca import k_classes
 from polyveil.partition import Partition, Slice
 from polyveil.table.coded import CodedTable, SensitiveColumn
+
+MOST_ROUNDS = 20
+"""How often slices are grouped again, without the rows that lack a group or with those that were left out."""
+Slicing = tuple[tuple[SensitiveColumn, ...], ...]
 
 
 class SlomsOptions(BucketOptions):
@@ -56,6 +64,11 @@ class SlomsOptions(BucketOptions):
     )
     bins: int = Field(
         default=10, ge=2, description="number of categories into which numbers are divided to compute phi^2"
+    )
+    withhold: Literal["rows", "values"] = Field(
+        default="rows",
+        description="what to leave out if a value fits no group: the whole row, or, as printed, the value alone; "
+        "no guarantee covers people whose value is visibly withheld",
     )
 
     @field_validator("slices")
@@ -90,28 +103,90 @@ class Sloms(Method[SlomsOptions]):
         demand = Demand(demand.need, 1)
         check_demand(demand, table.sensitive, table.rows, task.suppressible)
         same_start = deepcopy(task.rng)
-        found = group_slices(task, slices, demand, options, task.rng)
-        if incomplete_rows(found).any():
-            whole = plain_groups(task, demand, options, same_start)
-            other = group_slices(task, slices, demand, options, task.rng, formed=whole.of_row)
-            found = min(found, other, key=lambda parts: int(incomplete_rows(parts).sum()))
-        check_suppressed(int(incomplete_rows(found).sum()), task, self.name)
-        classes = k_classes(table, task.k, task.rng, task.progress)
-        return Partition(classes, found, {"slices": [list(part.attributes) for part in found]})
+        found = self._settled(task, slices, demand)
+        if found.lost:
+            starts = [plain_groups(task, demand, options, same_start).of_row]
+            if options.withhold == "rows" and len(slices) > 1:
+                together = self._settled(task, (table.sensitive,), demand)
+                starts += [part.group_of_row for part in together.slices(table.rows)]
+            others = [self._settled(task, slices, demand, [of_row] * len(slices)) for of_row in starts]
+            found = min([found, *others], key=lambda one: one.lost)
+        check_suppressed(found.lost, task, self.name)
+        classes = np.full(table.rows, -1, dtype=np.int64)
+        classes[found.rows] = k_classes(table.take(found.rows), task.k, task.rng, task.progress)
+        return Partition(classes, found.slices(table.rows), {"slices": [list(part.attributes) for part in found.parts]})
+
+    def _settled(
+        self, task: Task, slices: Slicing, demand: Demand, formed: Sequence[IntArray] | None = None
+    ) -> _Settled:
+        """Groups of every slice, begun with those that are `formed`; unless values are withheld, of whole rows.
+
+        A row without a group in some slice is left out and the rest is grouped again, until all rows that are left have
+        their groups. Then those left out are offered to these groups once more, as long as some of them fit.
+        """
+        rows = np.arange(task.table.rows)
+        best = _Settled(task.table.rows, rows[:0], ())
+        if formed is not None:
+            names = [tuple(column.name for column in some) for some in slices]
+            begun_with = rows[np.all([of_row >= 0 for of_row in formed], axis=0)]
+            parts = tuple(Slice(one, of_row[begun_with]) for one, of_row in zip(names, formed, strict=True))
+            best = _Settled(task.table.rows, begun_with, parts)
+        for _ in range(MOST_ROUNDS):
+            part = task if len(rows) == task.table.rows else replace(task, table=task.table.take(rows))
+            now = _given(part.table.sensitive, tuple(tuple(column.name for column in some) for some in slices))
+            begun = None if formed is None else [of_row[rows] for of_row in formed]
+            found = group_slices(part, now, demand, self.options, task.rng, begun)
+            complete = ~incomplete_rows(found)
+            if self.options.withhold == "values" or (complete.all() and len(rows) == task.table.rows):
+                return _Settled(task.table.rows, rows, found)
+            if complete.all():
+                if len(rows) <= len(best.rows):
+                    break
+                best = _Settled(task.table.rows, rows, found)
+                formed = [part.group_of_row for part in best.slices(task.table.rows)]
+                rows = np.arange(task.table.rows)
+            elif complete.any():
+                rows = rows[complete]
+            else:
+                break
+        return best
 
     def slices(self, table: CodedTable) -> tuple[tuple[str, ...], ...]:
         return tuple(tuple(column.name for column in part) for part in slice_columns(table.sensitive, self.options))
 
 
+@dataclass(frozen=True, eq=False)
+class _Settled:
+    """The groups of some rows of a table in every slice."""
+
+    all_rows: int
+    rows: IntArray
+    parts: tuple[Slice, ...]
+
+    @property
+    def lost(self) -> int:
+        """Rows that are left out or lack a group."""
+        return self.all_rows - len(self.rows) + (int(incomplete_rows(self.parts).sum()) if self.parts else 0)
+
+    def slices(self, all_rows: int) -> tuple[Slice, ...]:
+        """The groups as those of all rows; rows left out have none."""
+        found = []
+        for part in self.parts:
+            groups = np.full(all_rows, -1, dtype=np.int64)
+            groups[self.rows] = part.group_of_row
+            found.append(Slice(part.attributes, groups))
+        return tuple(found)
+
+
 def group_slices(
     task: Task,
-    slices: tuple[tuple[SensitiveColumn, ...], ...],
+    slices: Slicing,
     demand: Demand,
     options: SlomsOptions,
     rng: np.random.Generator,
-    formed: IntArray | None = None,
+    formed: Sequence[IntArray] | None = None,
 ) -> tuple[Slice, ...]:
-    """Bucketize every slice, from nothing or from groups that are `formed` already.
+    """Bucketize every slice, from nothing or from groups of it that are `formed` already.
 
     The slice that must suppress most comes first; the others then leave out the same rows where they can choose.
     """
@@ -122,7 +197,7 @@ def group_slices(
         groupings = []
         for priority in priorities_of(options):
             asked = (task.table, slices[i], demand.only(names), priority, options, rng, task.progress)
-            groupings.append(bucketize(*asked, spare=spare, formed=formed))
+            groupings.append(bucketize(*asked, spare=spare, formed=None if formed is None else formed[i]))
             if groupings[-1].lost == 0:
                 break
         found[i] = Slice(names, min(groupings, key=by_loss).of_row)

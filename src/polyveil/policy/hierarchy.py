@@ -70,15 +70,20 @@ class Hierarchy:
         return replace(self, height=_heights(self.labels, self.parent, self.leaf_node, present))
 
     @cached_property
+    def level(self) -> IntArray:
+        """Levels below each node on the longest way down, every one as it was written: what losses are about."""
+        found = np.zeros(len(self.labels), dtype=np.int64)
+        for node in range(len(found) - 1, 0, -1):
+            found[self.parent[node]] = max(found[self.parent[node]], found[node] + 1)
+        return found
+
+    @cached_property
     def is_stretched(self) -> bool:
-        """Whether counting every level, also those with a single child, would make distances smaller."""
-        plain = np.zeros(len(self.labels), dtype=np.int64)
-        for node in range(len(plain) - 1, 0, -1):
-            plain[self.parent[node]] = max(plain[self.parent[node]], plain[node] + 1)
-        children = np.bincount(self.parent[1:], minlength=len(plain))
-        parts = (children > 1) | (np.arange(len(plain)) == 0)
+        """Whether distances by level, also of groups with a single child, would be smaller than those by height."""
+        children = np.bincount(self.parent[1:], minlength=len(self.labels))
+        parts = (children > 1) | (np.arange(len(self.labels)) == 0)
         own = _heights(self.labels, self.parent, self.leaf_node, np.ones(self.leaf_count, dtype=np.bool_))
-        return bool((plain[parts] != np.maximum(own[parts], 1)).any())
+        return bool((self.level[parts] != np.maximum(own[parts], 1)).any())
 
     def loss_of_nodes(self) -> FloatArray:
         """(leaves below - 1) / (all leaves - 1) for each node: the categorical half of eq. (1) of wang2018."""

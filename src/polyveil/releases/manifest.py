@@ -19,7 +19,7 @@ from polyveil.models.people import PeopleStatistics
 from polyveil.partition import Partition
 from polyveil.policy import public
 from polyveil.table.bind import Bound
-from polyveil.table.coded import CodedTable
+from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import OrderedDomain
 from polyveil.version import __version__
 
@@ -35,8 +35,12 @@ def build_manifest(
     statistics: ClassStatistics,
     models: Sequence[Model],
     loss: Loss,
+    released: Mapping[str, IntArray] | None = None,
 ) -> dict[str, Any]:
-    """Everything but the list of files, which the bundle adds when it has written them."""
+    """Everything but the list of files, which the bundle adds when it has written them.
+
+    `released` are counts to publish instead of the input's, which would tell the values of the rows left out.
+    """
     values = [model.measure_all(statistics) for model in models]
     claims = [
         claim_of(model, model.judge(statistics).value, float(np.mean(found)) if len(found) else np.nan)
@@ -52,6 +56,7 @@ def build_manifest(
         class_size=_sizes(statistics.sizes),
         claims=claims,
         loss=loss.to_dict(),
+        released=released,
     )
 
 
@@ -87,6 +92,7 @@ def compose(
     class_size: tuple[int, float, int],
     claims: Sequence[Mapping[str, Any]],
     loss: Mapping[str, Any],
+    released: Mapping[str, IntArray] | None = None,
 ) -> dict[str, Any]:
     """The manifest from figures, wherever they were measured; `class_size` is least, mean and greatest."""
     return {
@@ -112,11 +118,23 @@ def compose(
             column.name: {
                 "distance": column.distance,
                 "kind": column.domain.kind,
-                "values": list(column.domain.labels),
-                "counts": [int(count) for count in column.counts],
+                **_values(column, None if released is None else released[column.name]),
             }
             for column in table.sensitive
         },
+        "counts_of": "input" if released is None else "released",
+    }
+
+
+def _values(column: SensitiveColumn, released: IntArray | None) -> dict[str, Any]:
+    """The values with the input's counts, or those that are released with theirs and no other value."""
+    if released is None:
+        return {"values": list(column.domain.labels), "counts": [int(count) for count in column.counts]}
+    labels = column.domain.labels
+    there = released > 0
+    return {
+        "values": [label for label, is_there in zip(labels, there[: len(labels)], strict=True) if is_there],
+        "counts": [int(count) for count in released[there]],
     }
 
 

@@ -21,6 +21,7 @@ from polyveil.results import Outcome, Result, Row, counted, fragment, table_html
 from polyveil.table.bind import Bound
 from polyveil.table.coded import CodedTable
 from polyveil.verification import StoredRelease, Verification, verify
+from polyveil.verification.left_out import WITHHELD
 
 TableT = TypeVar("TableT")
 
@@ -203,8 +204,9 @@ def require_verified(written: Path | StoredRelease) -> Verification:
 
 
 def refuse_unless(verification: Verification) -> Verification:
-    """No release that its own verifier has not passed."""
-    if not verification.holds:
+    """No release that its own verifier has not passed, but for values that the policy withholds by name."""
+    unsure = [f for f in verification.findings if f.outcome == "not checked" and not f.check.startswith("loss")]
+    if verification.failures or any(finding.check != WITHHELD for finding in unsure):
         seen = "\n".join(f"  - {finding.check}: {finding.message}" for finding in verification.failures)
         raise VerificationFailed(
             "the release did not pass its own verification, so nothing was published. "

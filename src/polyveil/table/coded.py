@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
-from polyveil.arrays import IntArray
+from polyveil.arrays import BoolArray, IntArray
 from polyveil.policy.schema import Distance
-from polyveil.table.domain import Domain
+from polyveil.table.domain import Domain, TreeDomain
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +36,14 @@ class SensitiveColumn:
     def counts(self) -> IntArray:
         """Rows per code in the whole table."""
         return np.bincount(self.codes, minlength=self.domain.size).astype(np.int64)
+
+    def only(self, rows: IntArray | BoolArray) -> SensitiveColumn:
+        """The column of some rows, in which only their values make a distance."""
+        codes, domain = self.codes[rows], self.domain
+        if isinstance(domain, TreeDomain):
+            present = np.bincount(codes, minlength=domain.size) > 0
+            domain = replace(domain, hierarchy=domain.hierarchy.used_by(present))
+        return SensitiveColumn(self.name, domain, codes, self.distance, self.levels)
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ from polyveil.verification.claims import check_claims, judge_against_released, j
 from polyveil.verification.classes import class_of_row
 from polyveil.verification.findings import Finding, Verification, fails, holds
 from polyveil.verification.joint import with_joint
+from polyveil.verification.left_out import check_left_out
 from polyveil.verification.loss import check_loss, class_sizes
 from polyveil.verification.orders import check_order
 
@@ -42,6 +43,7 @@ def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapp
     promises, verdicts = judge_promises(models, statistics)
     findings += check_distribution(manifest, statistics)
     findings += promises
+    findings += check_left_out(manifest, False, models, attributes, released_counts(statistics))
     if manifest["suppressed"]:
         findings += judge_against_released(models, statistics)
     findings += check_claims(manifest, models, statistics)
@@ -82,22 +84,30 @@ def sensitive_codes(frame: pl.DataFrame, declared: Mapping[str, Declared]) -> tu
 
 def check_distribution(manifest: Mapping[str, Any], statistics: ClassStatistics) -> list[Finding]:
     """The released values are among the input's, and all of them where nothing was suppressed."""
+    return compare_distribution(manifest, statistics.attributes, released_counts(statistics))
+
+
+def released_counts(statistics: ClassStatistics) -> dict[str, IntArray]:
+    """How often each value was released; a joint reference is the released rows themselves and is left out."""
     released = {}
     for name, about in statistics.attributes.items():
-        if not isinstance(about, JointAttribute):  # a joint reference is the released rows themselves
+        if not isinstance(about, JointAttribute):
             released[name] = np.zeros(about.size, dtype=np.int64)
             np.add.at(released[name], statistics.histograms[name].code, statistics.histograms[name].count)
-    return compare_distribution(manifest, statistics.attributes, released)
+    return released
 
 
 def compare_distribution(
     manifest: Mapping[str, Any], attributes: Mapping[str, Attribute], counts: Mapping[str, IntArray]
 ) -> list[Finding]:
-    """The counts of the released values against the input's."""
+    """The counts of the released values against those of the manifest: the input's, or the released rows' own."""
     findings = []
     for name, released in counts.items():
         about = attributes[name]
-        if int(about.whole.sum()) != manifest["rows"]:
+        if manifest.get("counts_of", "input") == "released":
+            if (released != about.whole).any():
+                findings.append(fails(f"distribution of {name}", "the manifest's counts are not those of the files"))
+        elif int(about.whole.sum()) != manifest["rows"]:
             findings.append(fails(f"distribution of {name}", "the manifest's counts do not add up to the input rows"))
         elif (released > about.whole).any() or (not manifest["suppressed"] and (released != about.whole).any()):
             findings.append(

@@ -22,8 +22,9 @@ from polyveil.verification.attributes import declared_attributes
 from polyveil.verification.claims import check_claims, judge_against_released, judge_promises, same
 from polyveil.verification.classes import class_of_row
 from polyveil.verification.findings import Finding, Verification, fails, holds
-from polyveil.verification.generalized import check_distribution, check_rows, sensitive_codes
+from polyveil.verification.generalized import check_distribution, check_rows, released_counts, sensitive_codes
 from polyveil.verification.joint import with_joint
+from polyveil.verification.left_out import check_left_out
 from polyveil.verification.loss import check_loss, class_sizes
 from polyveil.verification.orders import (
     agreement_findings,
@@ -76,6 +77,7 @@ def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
     promises, verdicts = judge_promises(models, statistics)
     findings += _check_distribution(manifest, statistics)
     findings += promises
+    findings += check_left_out(manifest, withholds(policy), models, attributes, released_counts(statistics))
     if manifest["suppressed"] or manifest["linked"]["rows_with_suppressed_values"]:
         findings += judge_against_released(models, statistics)
     findings += check_claims(manifest, models, statistics)
@@ -225,6 +227,11 @@ def _statistics(
 def _check_distribution(manifest: Mapping[str, Any], statistics: LinkedStatistics) -> list[Finding]:
     """A suppressed value is missing from its slice alone; only then may released values be fewer than the input's."""
     return check_distribution(with_missing_values(manifest), statistics)
+
+
+def withholds(policy: Policy) -> bool:
+    """Whether the policy asks by name to withhold single values of a row, as han2013 prints it."""
+    return bool(policy.method.options.get("withhold") == "values")
 
 
 def with_missing_values(manifest: Mapping[str, Any]) -> dict[str, Any]:

@@ -188,7 +188,7 @@ def _node_costs(column: Column, about: Mapping[str, Any]) -> CellCosts | None:
 
 def _costs_of_node(tree: Hierarchy, node: int) -> Costs:
     """The step from a level to the one above it weighs 1 over that one's distance from the top, counted from 1."""
-    covered, height, depth = int(tree.stop[node] - tree.start[node]), int(tree.height[node]), tree.depth
+    covered, height, depth = int(tree.stop[node] - tree.start[node]), int(tree.level[node]), int(tree.level[0])
     steps = [1.0 / level for level in range(1, depth + 1)]
     return (
         (covered - 1) / max(tree.leaf_count - 1, 1),

@@ -114,7 +114,7 @@ class QuasiShape(_Part):
 
 
 class SensitiveShape(_Part):
-    """A sensitive column's values and how often the input had each; one more count stands for missing."""
+    """A sensitive column's values and how often they occur, as `counts_of` says; one more count stands for missing."""
 
     distance: str
     kind: Literal["numeric", "date", "ordinal", "categorical"]
@@ -195,6 +195,7 @@ class ManifestShape(_Part):
     quasi: dict[str, QuasiShape]
     sensitive: dict[str, SensitiveShape]
     people: PeopleShape | None = None
+    counts_of: Literal["input", "released"] = "input"
     linked: LinkedShape | None = None
     files: dict[str, FileShape] = Field(default_factory=dict)
     tables: dict[str, TableShape] = Field(default_factory=dict)

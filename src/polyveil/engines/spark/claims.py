@@ -6,6 +6,7 @@ a block said and what was written can therefore disagree, and then nothing is pu
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from polyveil.arrays import IntArray
@@ -14,8 +15,11 @@ from polyveil.engines.spark.coarsening import Coarsened
 from polyveil.engines.spark.content import Content, against_released
 from polyveil.engines.spark.linked import LinkedView
 from polyveil.engines.spark.measure import AsCoded, Judge, Known, released_counts
+from polyveil.engines.spark.values import with_counts
 from polyveil.errors import Unsatisfiable
+from polyveil.models import attribute_of
 from polyveil.releases.linked import NOT_AVAILABLE
+from polyveil.verification.left_out import judge_left_out
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -38,7 +42,13 @@ def measure_blocks(outcome: Coarsened, plan: Plan) -> Content:
     codes = [sf.col(f"s{i}").alias(name) for i, name in enumerate(names)]
     rows = outcome.frame.where(sf.col("summary").isNull())
     rows = rows.select(sf.col("class").alias(CLASS), *groups, *codes)
-    content = (_of_groups if plan.slices else _of_classes)(rows, columns, plan, outcome)
+    measured = _of_groups if plan.slices else _of_classes
+    content = measured(rows, columns, plan, outcome)
+    if outcome.left and judge_left_out(plan.models, plan.attributes, content.counts):
+        # The input's counts would tell the values of the rows left out: the released rows' own are the reference.
+        attributes = {c.name: attribute_of(with_counts(c, content.counts[c.name])) for c in plan.values.table.sensitive}
+        columns = {name: AsCoded(about) for name, about in attributes.items()}
+        content = measured(rows, columns, replace(plan, attributes=attributes), outcome)
     shifted = against_released(content)
     if shifted:
         raise Unsatisfiable(

@@ -17,6 +17,7 @@ from polyveil.verification.attributes import declared_attributes
 from polyveil.verification.claims import compare_claims, compare_figures, promise_finding
 from polyveil.verification.findings import Finding, Verification, fails
 from polyveil.verification.generalized import check_rows, compare_distribution
+from polyveil.verification.left_out import check_left_out
 from polyveil.verification.loss import NOTHING, ClassSizes, CostsOf, compare_loss
 
 if TYPE_CHECKING:
@@ -87,6 +88,7 @@ def judge_table(manifest: Mapping[str, Any], policy: Policy, content: Content) -
     findings = check_rows(manifest, policy, content.rows)
     findings += compare_distribution(manifest, content.attributes, content.counts)
     findings += promises
+    findings += check_left_out(manifest, False, content.models, content.attributes, content.counts)
     findings += judge_loss(manifest, policy, content)
     return Verification(tuple(findings), verdicts)
 

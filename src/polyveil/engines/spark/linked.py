@@ -22,6 +22,7 @@ from polyveil.policy import Policy
 from polyveil.verification.attributes import Declared, declared_attributes
 from polyveil.verification.findings import Finding, Verification
 from polyveil.verification.generalized import check_rows, compare_distribution
+from polyveil.verification.left_out import check_left_out
 from polyveil.verification.linked import (
     NOT_AVAILABLE,
     SCATTERED,
@@ -29,6 +30,7 @@ from polyveil.verification.linked import (
     compare_groups,
     compare_suppression,
     with_missing_values,
+    withholds,
 )
 from polyveil.verification.orders import agreement_findings, deviations, neighbour_findings
 
@@ -233,6 +235,7 @@ def judge_linked(manifest: Mapping[str, Any], policy: Policy, content: Content) 
     promises, verdicts = judge_promises(manifest, content)
     findings += compare_distribution(with_missing_values(manifest), content.attributes, content.counts)
     findings += promises
+    findings += check_left_out(manifest, withholds(policy), content.models, content.attributes, content.counts)
     findings += compare_grouping_loss(manifest, content.grouping)
     findings += orders or [SCATTERED]
     findings += judge_loss(manifest, policy, content)

@@ -37,6 +37,7 @@ def manifest_of(values: Values, plan: Plan, outcome: Coarsened, content: Content
         class_size=(int(least), mean, int(greatest)),
         claims=[claim_of(model, one.worst, one.mean) for model, one in judged],
         loss=with_sizes(loss, content.seen, outcome.suppressed, values.rows).to_dict(),
+        released=None if content.attributes is plan.attributes else content.counts,
     )
     if not plan.slices:
         return manifest

@@ -23,7 +23,7 @@ from polyveil.policy.schema import Distance
 from polyveil.releases.generalized import published
 from polyveil.table.bind import Bound, BoundColumn, bind_column, codes_of, column_faults, size_faults, stated
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
-from polyveil.table.domain import Domain
+from polyveil.table.domain import Domain, TreeDomain
 from polyveil.table.source import Table
 
 if TYPE_CHECKING:
@@ -69,6 +69,14 @@ class CountedColumn(SensitiveColumn):
     @property
     def counts(self) -> IntArray:
         return self.whole
+
+
+def with_counts(column: SensitiveColumn, counts: IntArray) -> CountedColumn:
+    """The column of rows of which only the counts are known; only their values make a distance."""
+    domain = column.domain
+    if isinstance(domain, TreeDomain):
+        domain = replace(domain, hierarchy=domain.hierarchy.used_by(counts > 0))
+    return CountedColumn(column.name, domain, NO_CODES, column.distance, column.levels, counts)
 
 
 @dataclass(frozen=True, eq=False)

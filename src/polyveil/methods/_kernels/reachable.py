@@ -19,7 +19,7 @@ from polyveil.errors import Unsatisfiable
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._kernels.judge import JudgeSpec, compile_constraints, sensitive_matrix, violation
 from polyveil.methods.base import Task
-from polyveil.models import Attribute, Model, attributes_of, codes_of, from_classes
+from polyveil.models import Attribute, Model, attribute_of, codes_of, from_classes, joint_attributes_of
 from polyveil.models.constraints import Constraint
 from polyveil.table.coded import CodedTable
 
@@ -70,12 +70,11 @@ def basis_without(task: Task, kept: IntArray) -> Basis:
     smaller = table.take(kept)
     # Combinations of columns are compared with those of the released rows only, single columns with both.
     names = {column.name for column in table.sensitive}
-    joint = {name: about for name, about in attributes_of(smaller).items() if name not in names}
-    against_input = {**{name: about for name, about in task.attributes.items() if name in names}, **joint}
-    against_released = {
-        **{column.name: against_input[column.name].against(column.counts) for column in smaller.sensitive},
-        **joint,
-    }
+    of_input = {name: about for name, about in task.attributes.items() if name in names}
+    of_released = {column.name: attribute_of(column.only(kept)) for column in table.sensitive}
+    against_input, against_released = (
+        {**single, **joint_attributes_of(smaller, single)} for single in (of_input, of_released)
+    )
     both = [*task.models, *(cast(Model, _Pinned(model, against_released)) for model in task.models)]
     return Basis(kept, smaller, compile_constraints(both, against_input, smaller))
 
