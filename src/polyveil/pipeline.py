@@ -23,6 +23,7 @@ from polyveil.policy import PolicyLike, load_policy
 from polyveil.progress import Progress, shown
 from polyveil.releases import Release, form_of, resolve_form
 from polyveil.releases.release import refuse_unless
+from polyveil.releases.signing import Signer, signer_of
 
 STAGES = ("read", "encode", "partition", "refine", "measure", "release", "write", "verify")
 
@@ -33,6 +34,7 @@ def anonymize(
     *,
     out: Path | str | None = None,
     overwrite: bool = False,
+    sign: Path | str | None = None,
     seed: int | None = None,
     report: bool = True,
     progress: Progress | bool = False,
@@ -51,6 +53,8 @@ def anonymize(
         memory, and `Release.save` publishes it.
     overwrite : bool
         Replace an older release in that place.
+    sign : path, optional
+        Private key, as `polyveil keys` makes it, to sign the release folder with.
     seed : int, optional
         Reproduces the method's choices. The order of the released rows never follows from it.
     report : bool
@@ -84,7 +88,7 @@ def anonymize(
     2
     """
     with shown(progress) as listening:
-        return _anonymize(source, policy, out, overwrite, seed, report, listening, reading)
+        return _anonymize(source, policy, out, overwrite, sign, seed, report, listening, reading)
 
 
 def _anonymize(
@@ -92,6 +96,7 @@ def _anonymize(
     policy: PolicyLike,
     out: Path | str | None,
     overwrite: bool,
+    sign: Path | str | None,
     seed: int | None,
     report: bool,
     progress: Progress,
@@ -100,6 +105,7 @@ def _anonymize(
     """The stages in order."""
     clock = Clock(progress)
     policy = load_policy(policy)
+    signed = signer_of(sign, out)
     method = make_method(policy.method)
     policy = resolve_form(policy, method)
     engine = engine_for(source, **(reading or {}))
@@ -120,7 +126,7 @@ def _anonymize(
             with clock.stage("verify"):
                 release = replace(release, verification=refuse_unless(release.verify()))
         else:
-            release = _published(engine, release, out, overwrite, report, clock)
+            release = _published(engine, release, out, overwrite, report, signed, clock)
     # Of Spark, a release with the same properties on Spark DataFrames; only one in memory has class_of_row.
     return cast(Release, release)
 
@@ -143,12 +149,15 @@ def _made(engine: AnyEngine, job: Job, bound: Any, clock: Clock) -> Any:
     return engine.release(bound, found, tables, manifest, clock.seconds)
 
 
-def _published(engine: AnyEngine, release: Any, out: Path | str, overwrite: bool, report: bool, clock: Clock) -> Any:
+def _published(
+    engine: AnyEngine, release: Any, out: Path | str, overwrite: bool, report: bool, signed: Signer, clock: Clock
+) -> Any:
     """Write, verify what was written, and only then let it appear under its name."""
 
     found = []
 
     def accept(written: Any) -> None:
+        signed(written)
         with clock.stage("verify"):
             found.append(refuse_unless(engine.verify(written)))
 

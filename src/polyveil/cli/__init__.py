@@ -15,6 +15,7 @@ from polyveil.cli.check import check
 from polyveil.cli.compare import compare
 from polyveil.cli.demo import demo
 from polyveil.cli.inspect import inspect
+from polyveil.cli.keys import keys
 from polyveil.cli.report import report
 from polyveil.cli.schema import schema
 from polyveil.cli.serve import serve
@@ -51,6 +52,7 @@ for command in (
     attack,
     compare,
     report,
+    keys,
     methods,
     models,
     schema,

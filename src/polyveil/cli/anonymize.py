@@ -43,6 +43,7 @@ def anonymize(
         ),
     ] = None,
     block_rows: Annotated[int | None, typer.Option(min=1000, help="Rows that a Spark worker groups at a time.")] = None,
+    sign: Annotated[Path | None, typer.Option(help="Private key of `polyveil keys` to sign the release with.")] = None,
     private: Annotated[
         Path | None, typer.Option(help="Your own folder for what must never be published: the group of each row.")
     ] = None,
@@ -70,6 +71,7 @@ def anonymize(
                 policy,
                 out=out,
                 overwrite=overwrite,
+                sign=sign,
                 seed=seed,
                 report=report,
                 progress=progress,

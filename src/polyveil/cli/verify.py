@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,6 +13,9 @@ from polyveil.cli.frame import print_json, reported_errors
 
 def verify(
     release: Annotated[str, typer.Argument(help="The release folder, or its database with ?schema=NAME, as in --out.")],
+    signer: Annotated[
+        Path | None, typer.Option(help="Public key (.pub): fail unless the release is signed with its private key.")
+    ] = None,
     engine: Annotated[Engine, typer.Option(help="Where to measure: this machine, or Spark.")] = Engine.LOCAL,
     master: Annotated[
         str | None, typer.Option(help="Spark's master or Connect URL; by default the one of the environment.")
@@ -24,16 +28,18 @@ def verify(
     the manifest with the tables. Exit code 0: everything holds; 1: something does not; 2: this is not a release.
     """
     with reported_errors(as_json=as_json):
+        from polyveil.reports.stored import with_report
         from polyveil.table.databases import shown
         from polyveil.verification import verify as run
 
         spark = session_of(engine, master)
         if spark is None:
-            verification = run(release)
+            verification = run(release, signer=signer)
         else:
             from polyveil.engines.spark import verify as on_spark
 
-            verification = on_spark(release, spark)
+            verification = on_spark(release, spark, signer=signer)
+        verification = with_report(verification, release)
         if as_json:
             print_json({**verification.to_dict(), "release": shown(release)})
         else:

@@ -17,6 +17,7 @@ from polyveil.frames import FrameKind, as_kind
 from polyveil.policy import from_public
 from polyveil.releases.bundle import is_full
 from polyveil.releases.publish import publish
+from polyveil.releases.signing import signer_of
 from polyveil.results import Outcome, Result, Row, counted, fragment, table_html
 from polyveil.table.bind import Bound
 from polyveil.table.coded import CodedTable
@@ -158,8 +159,19 @@ class Release(DescribedRelease[Any]):
         """Check the tables against the manifest, by the code that checks strangers' releases."""
         return verify(self)
 
-    def save(self, path: Path | str, *, overwrite: bool = False, report: bool = True) -> None:
-        """Write the bundle, or into the database a URL names; it appears only once the verifier has passed it."""
+    def save(
+        self, path: Path | str, *, overwrite: bool = False, report: bool = True, sign: Path | str | None = None
+    ) -> None:
+        """Write the bundle, or into the database a URL names; it appears only once the verifier has passed it.
+
+        `sign` is a private key, as `polyveil keys` makes it.
+        """
+        signed = signer_of(sign, path)
+
+        def accept(written: Path | StoredRelease) -> None:
+            signed(written)
+            require_verified(written)
+
         publish(
             path,
             self.frames,
@@ -167,7 +179,7 @@ class Release(DescribedRelease[Any]):
             file_format=self.file_format,
             overwrite=overwrite,
             report=report,
-            accept=require_verified,
+            accept=accept,
         )
 
     def save_private(self, folder: Path | str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,11 @@ from polyveil.reports import build
 from polyveil.reports.page import Section
 from polyveil.reports.steward import steward_sections
 from polyveil.reports.writing import check_page_target, write_page
-from polyveil.verification import ReleaseLike, load_release, verify
+from polyveil.table.databases import is_url
+from polyveil.verification import Finding, ReleaseLike, Verification, load_release, verify
+from polyveil.verification.files import REPORT
+from polyveil.verification.findings import fails, unchecked
+from polyveil.version import __version__
 
 
 class ReportPage(str):
@@ -98,3 +103,26 @@ def _verified_page(release: ReleaseLike, more: Sequence[Section]) -> str:
         )
     manifest, tables, _ = load_release(release)
     return build(manifest, tables, more=more)
+
+
+def with_report(found: Verification, place: Path | str) -> Verification:
+    """The verification with a finding on report.html: made again from the tables and compared, or not checked.
+
+    A page of another version of polyveil cannot be made again.
+    """
+    folder = Path(place)
+    if is_url(place) or not (folder / REPORT).is_file():
+        return found
+    others = tuple(finding for finding in found.findings if finding.check != "report")
+    return replace(found, findings=(*others, _judge_report(folder, holds=found.holds)))
+
+
+def _judge_report(folder: Path, *, holds: bool) -> Finding:
+    if not holds:
+        return unchecked("report", f"{REPORT} is not compared with tables that do not hold")
+    manifest, tables, _ = load_release(folder)
+    if manifest["polyveil"] != __version__:
+        return unchecked("report", f"{REPORT} was made by another version, so it cannot be compared. Do not rely on it")
+    if (folder / REPORT).read_bytes() == build(manifest, tables).encode():
+        return Finding("report", "holds", f"{REPORT} is what this release makes of itself", note=True)
+    return fails("report", f"{REPORT} is not the page that this release makes of itself")

@@ -20,9 +20,10 @@ from polyveil.table.databases import is_url
 from polyveil.verification.claims import promise_name
 from polyveil.verification.closed import check_closed
 from polyveil.verification.database import StoredRelease, read_stored
-from polyveil.verification.files import check_folder, check_form, read_manifest, read_tables
-from polyveil.verification.findings import Finding, Verification, not_checked
+from polyveil.verification.files import REPORT, check_folder, check_form, read_manifest, read_tables
+from polyveil.verification.findings import Finding, Verification, fails, not_checked, unchecked
 from polyveil.verification.forms import FORMS
+from polyveil.verification.signature import check_signature
 from polyveil.verification.text import check_cells, formula_findings
 
 _ABOUT_CELLS = ("role", "type", "hierarchy", "recode", "weight", "missing", "date_format")
@@ -42,7 +43,7 @@ ReleaseLike = InMemory | StoredRelease | Path | str
 """A release in memory, in a folder, or in a database."""
 
 
-def verify(release: ReleaseLike, *, policy: PolicyLike | None = None) -> Verification:
+def verify(release: ReleaseLike, *, policy: PolicyLike | None = None, signer: Path | str | None = None) -> Verification:
     """Independently re-check a release from its files: the files, every guarantee, every figure of its manifest.
 
     Parameters
@@ -51,6 +52,8 @@ def verify(release: ReleaseLike, *, policy: PolicyLike | None = None) -> Verific
         The folder of a release, its database with ``?schema=NAME``, or a release in memory.
     policy : Policy, dict or path, optional
         Requirements of your own. The release is checked against its own guarantees and against these as well.
+    signer : path, optional
+        Public key of whoever must have signed the release.
 
     Returns
     -------
@@ -79,7 +82,19 @@ def verify(release: ReleaseLike, *, policy: PolicyLike | None = None) -> Verific
     manifest, tables, findings = load_release(release)
     content = verify_tables(manifest, tables)
     asked = () if policy is None else _asked(load_policy(policy), manifest, tables)
+    findings = [*findings, *_beside(release, signer)]
     return Verification((*findings, *content.findings, *asked), content.verdicts)
+
+
+def _beside(release: ReleaseLike, signer: Path | str | None) -> list[Finding]:
+    """What is in a folder beside the tables and their manifest: the signature, and the report."""
+    if not isinstance(release, str | Path) or is_url(release):
+        return [] if signer is None else [fails("signature", "only a release folder is signed, and this is none")]
+    folder = Path(release)
+    if not (folder / REPORT).is_file():
+        return check_signature(folder, signer)
+    message = f"{REPORT} is not compared with the tables here; `polyveil verify` makes it again and compares"
+    return [*check_signature(folder, signer), unchecked("report", message)]
 
 
 def load_release(release: ReleaseLike) -> tuple[Mapping[str, Any], Mapping[str, pl.DataFrame], list[Finding]]:

@@ -11,7 +11,7 @@ import polars as pl
 
 from polyveil.errors import InputError
 from polyveil.table.databases import Session, opened, place_of, read_wanted
-from polyveil.verification.files import check_manifest
+from polyveil.verification.files import check_manifest, check_text, tables_of_form
 from polyveil.verification.findings import Finding, fails, holds
 from polyveil.verification.fingerprint import fingerprint
 
@@ -49,7 +49,7 @@ def read_stored(release: StoredRelease | str) -> Content:
 def _read(release: StoredRelease) -> Content:
     manifest = stored_manifest(release)
     tables, findings = _tables(release, manifest)
-    findings = _extra(release, manifest) + findings
+    findings = _check_document(release, manifest) + _extra(release, manifest) + findings
     count = len(manifest["tables"])
     return manifest, tables, findings or [holds("tables", f"every table is there and unchanged ({count})")]
 
@@ -79,6 +79,20 @@ def stored_document(release: StoredRelease) -> dict[str, Any]:
     if not isinstance(document, dict) or not isinstance(document.get("tables"), Mapping):
         raise _damaged(release)
     return document
+
+
+def _check_document(release: StoredRelease, manifest: Mapping[str, Any]) -> list[Finding]:
+    """The table of the manifest holds its text and nothing else, and it lists the tables of its form."""
+    frame = read_wanted(release.session, release.session.stored(release.schema, MANIFEST))
+    text = str(frame.get_column(DOCUMENT).item())
+    findings = check_text(text.removesuffix("\n") + "\n", manifest)  # version 0.1 wrote no line end
+    if frame.columns != [DOCUMENT]:
+        findings.append(fails("columns", f"the table {MANIFEST} has columns beside {DOCUMENT}"))
+    listed, of_form = set(manifest["tables"]), set(tables_of_form(manifest))
+    if "files" in manifest or (of_form and listed != of_form):
+        message = f"the manifest lists other tables than a {manifest['form']} release has"
+        findings.append(fails("extra table" if listed - of_form else "missing table", message))
+    return findings
 
 
 def _damaged(release: StoredRelease) -> InputError:

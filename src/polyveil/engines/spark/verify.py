@@ -16,19 +16,20 @@ from polyveil.verification.closed import check_closed
 from polyveil.verification.files import check_folder, check_form, read_manifest
 from polyveil.verification.findings import Finding, Verification, fails
 from polyveil.verification.linked import check_columns
+from polyveil.verification.signature import check_signature
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 
 @as_input_errors()
-def verify(place: Path | str, spark: SparkSession) -> Verification:
+def verify(place: Path | str, spark: SparkSession, *, signer: Path | str | None = None) -> Verification:
     """Check a bundle on a filesystem that this machine and Spark's workers both see."""
     folder = Path(place)
     manifest = read_manifest(folder)
     if from_public(manifest["policy"]).privacy.joint:
         raise InputError("Spark does not measure privacy.joint, which this release promises. Leave --engine out")
-    findings = check_folder(folder, manifest)
+    findings = check_folder(folder, manifest) + check_signature(folder, signer)
     if not any(finding.outcome == "fails" for finding in findings):
         findings += check_footers(folder, manifest["files"])
     if any(finding.outcome == "fails" for finding in findings):
