@@ -116,7 +116,7 @@ def test_manifests_are_valid(manifest: dict[str, Any]) -> None:
 
 def test_a_key_too_many_anywhere_is_invalid(manifest: dict[str, Any]) -> None:
     schema = manifest_schema()
-    for path in ([], ["policy"], ["method"], ["claims", 0], ["files", "manifest"]):
+    for path in ([], ["policy"], ["method"], ["class_size"], ["loss"], ["claims", 0], ["files", "manifest"]):
         changed = copy.deepcopy(manifest)
         part = changed
         for step in path:

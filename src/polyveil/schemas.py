@@ -44,9 +44,6 @@ def manifest_schema() -> dict[str, Any]:
     False
     """
     schema = _closed(ManifestShape.model_json_schema())
-    schema["properties"] = {"format": {"const": "polyveil-release"}, "format_version": {"const": 1}} | schema[
-        "properties"
-    ]
     policy = policy_schema()
     schema["$defs"] = {**schema.get("$defs", {}), **policy.pop("$defs")}
     inner = {key: policy[key] for key in ("type", "properties", "required", "additionalProperties")}
