@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from polyveil.arrays import IntArray
 from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.frames import one_or_more
 from polyveil.models import (
@@ -24,6 +25,7 @@ from polyveil.models import (
     models_for,
     probes_for,
 )
+from polyveil.models.people import PeopleStatistics, from_people, people_of, weight_of_rows
 from polyveil.policy import Policy, PolicyLike, load_policy
 from polyveil.policy.schema import Column, Privacy, Role
 from polyveil.results import Outcome, Result, Row, counted
@@ -60,6 +62,8 @@ class Checkup(Result):
     measurements: tuple[Measurement, ...]
     statistics: ClassStatistics
     class_of_row: np.ndarray[Any, np.dtype[np.int64]]
+    people: int | None = None
+    """How many people the rows are about, where a column says so; guarantees then count people as well."""
 
     @property
     def asked(self) -> tuple[Measurement, ...]:
@@ -75,10 +79,18 @@ class Checkup(Result):
 
     def answer(self) -> str:
         """One plain sentence that answers "is this already anonymous?"."""
-        k = int(self.statistics.sizes.min())
+        sizes, unit = self.statistics.sizes, "row"
+        if isinstance(self.statistics, PeopleStatistics):
+            sizes, unit = self.statistics.people, "person"
+        k = int(sizes.min())
         if self.outcome == "fails":
             broken = [each for each in self.asked if not each.holds]
             return f"No: {len(broken)} of {len(self.asked)} requirements {'is' if len(broken) == 1 else 'are'} not met."
+        if k == 1 and unit == "person":
+            return (
+                f"No: {counted(int((sizes == 1).sum()), 'group')} of rows with equal {', '.join(self.quasi)} "
+                f"{'is' if (sizes == 1).sum() == 1 else 'are'} about a single person."
+            )
         if k == 1:
             return (
                 f"No: {self.unique_rows:,} of {self.rows:,} rows have a unique combination of "
@@ -91,7 +103,8 @@ class Checkup(Result):
         if told:
             return f"No: {told}"
         return (
-            f"Every row shares its combination with at least {k - 1} others (k = {k}). Add requirements to check more."
+            f"Every {unit} shares its combination with at least {k - 1} others (k = {k}). "
+            "Add requirements to check more."
         )
 
     def _certain(self) -> str:
@@ -123,16 +136,24 @@ class Checkup(Result):
     def to_dict(self) -> dict[str, Any]:
         """As `polyveil check --json` prints it; `holds` is None where nothing was required."""
         sizes = self.statistics.sizes
+        found: dict[str, Any] = {"rows": self.rows}
+        if self.people is not None:
+            of_people = self.statistics.people if isinstance(self.statistics, PeopleStatistics) else sizes
+            found |= {"people": self.people, "people_per_class": _sizes(of_people)}
         return {
-            "rows": self.rows,
+            **found,
             "classes": self.classes,
             "unique_rows": self.unique_rows,
-            "class_size": {"min": int(sizes.min()), "mean": float(sizes.mean()), "max": int(sizes.max())},
+            "class_size": _sizes(sizes),
             "holds": self.holds if self.asked else None,
             "outcome": self.outcome,
             "answer": self.answer(),
             "measurements": list(self.records()),
         }
+
+
+def _sizes(sizes: IntArray) -> dict[str, float]:
+    return {"min": int(sizes.min()), "mean": float(sizes.mean()), "max": int(sizes.max())}
 
 
 def check(
@@ -142,6 +163,7 @@ def check(
     quasi: str | Sequence[str] = (),
     sensitive: str | Sequence[str] = (),
     privacy: Mapping[str, Any] | None = None,
+    person: str | None = None,
     reading: Mapping[str, Any] | None = None,
 ) -> Checkup:
     """Measure any table as it stands against every privacy model at once.
@@ -159,6 +181,8 @@ def check(
         as sensitive as well.
     privacy : dict, optional
         Requirements to go with `quasi` and `sensitive`, as in a policy: ``{"k": 5, "t": 0.2}``.
+    person : str, optional
+        The column that says whom a row is about. Guarantees then count people as well as rows; the weaker is told.
     reading : dict, optional
         Options of `polyveil.read`.
 
@@ -189,6 +213,8 @@ def check(
     else:
         policy = load_policy(policy)
         names = policy.having("quasi")
+    if person is not None:
+        policy = _about(person, policy)
     table = read(source, **(reading or {}))
     _check_columns(policy, names, table)
     cells = [
@@ -207,6 +233,7 @@ def check(
         measurements=tuple(measured),
         statistics=statistics,
         class_of_row=classes,
+        people=None if policy.person is None else table.frame.get_column(policy.person).n_unique(),
         frame_kind=table.kind,
     )
 
@@ -220,11 +247,17 @@ def _named(quasi: Sequence[str], sensitive: Sequence[str], privacy: Mapping[str,
     return Policy(columns=columns, privacy=Privacy.model_validate(privacy))
 
 
+def _about(person: str, policy: Policy) -> Policy:
+    """The policy with this column as the one that says whom a row is about."""
+    columns = {name: column for name, column in policy.columns.items() if column.role != "person"}
+    return policy.model_copy(update={"columns": {**columns, person: Column(role="person")}})
+
+
 def _check_columns(policy: Policy, quasi: Sequence[str], table: Table) -> None:
     known = ", ".join(table.columns[:50])
     faults = [
         Fault(f"columns.{name}", "the table has no such column", f"The table has: {known}")
-        for name in dict.fromkeys((*quasi, *policy.having("sensitive")))
+        for name in dict.fromkeys((*quasi, *policy.having("sensitive"), *policy.having("person")))
         if name not in table.columns
     ]
     if faults:
@@ -233,13 +266,20 @@ def _check_columns(policy: Policy, quasi: Sequence[str], table: Table) -> None:
 
 def _statistics(policy: Policy, table: Table, classes: np.ndarray[Any, np.dtype[np.int64]]) -> ClassStatistics:
     """Count the sensitive values of each class; their types and hierarchies come from the policy."""
-    names = policy.having("sensitive")
+    names = (*policy.having("sensitive"), *policy.having("person"))
     if not names:
         return from_classes(classes, {}, {})
     columns = {name: policy.columns[name] for name in names}
     part = policy.model_copy(update={"columns": columns, "privacy": Privacy(joint=policy.privacy.joint)})
     coded = encode(bind(part, replace(table, frame=table.frame.select(names))))
-    return from_classes(classes, codes_of(coded), attributes_of(coded))
+    codes, attributes = codes_of(coded), attributes_of(coded)
+    if coded.person is None:
+        return from_classes(classes, codes, attributes)
+    people = people_of(coded.person, codes, attributes)
+    # A person may have rows in several groups, and weighs as much as anybody else in each of them.
+    member = np.unique(classes * people.person.max() + classes + people.person, return_inverse=True)[1]
+    within = replace(people, person=member, weights=weight_of_rows(member, people.weight))
+    return from_people(classes, codes, attributes, within)
 
 
 def _models(policy: Policy, statistics: ClassStatistics) -> list[tuple[Model, bool]]:

@@ -15,7 +15,8 @@ from polyveil.advice import starter_policy
 from polyveil.demo import EXAMPLES
 from polyveil.policy import Order, from_text
 from polyveil.table.bind import bind
-from polyveil.table.profiling.profile import ColumnProfile, MissingHint, column_profiles
+from polyveil.table.profiling.column import ColumnProfile, MissingHint
+from polyveil.table.profiling.profile import column_profiles
 from polyveil.table.source import read
 
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from polyveil.errors import InputError
 from polyveil.policy.schema import Column
-from polyveil.table.profiling.profile import ColumnProfile, column_profiles, nice_width, singled_out
+from polyveil.table.profiling.column import ColumnProfile
+from polyveil.table.profiling.profile import column_profiles, nice_width, singled_out
 from polyveil.table.profiling.words import meaning_of
 from polyveil.table.source import Table, read
 
@@ -162,7 +163,7 @@ def test_evidence_speaks_where_names_do_not():
     assert roles(columns) == {
         "ref": "identifier",
         "id": "identifier",
-        "patient_no": "identifier",
+        "patient_no": "person",
         "remark": "identifier",
         "source": "insensitive",
         "happened": "quasi",
@@ -308,9 +309,7 @@ def test_patient_tables_are_understood(shared_data):
     assert {name for name, column in blood.items() if column.role == "quasi"} == {"Age", "Sex"}
     assert {column.role for name, column in blood.items() if name not in {"Age", "Sex"}} == {"sensitive"}
     stays = {column.name: column for column in column_profiles(read(shared_data / "diabetes130.parquet"))}
-    assert roles(stays) | {"encounter_id": "identifier", "patient_nbr": "identifier", "diag_1": "sensitive"} == roles(
-        stays
-    )
+    assert roles(stays) | {"encounter_id": "identifier", "patient_nbr": "person", "diag_1": "sensitive"} == roles(stays)
     assert stays["age"].hierarchy == {"order": [f"[{i}-{i + 10})" for i in range(0, 100, 10)]}
     covid = {column.name: column for column in column_profiles(read(shared_data / "covid_mx.parquet"))}
     assert (covid["DATE_DIED"].type, covid["DATE_DIED"].date_format) == ("date", "%d/%m/%Y")

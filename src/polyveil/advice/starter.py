@@ -8,7 +8,7 @@ from typing import Any
 
 from polyveil.policy.schema import DEFAULT_METHOD, Role
 from polyveil.policy.to_yaml import WIDTH, entry, scalar
-from polyveil.table.profiling.profile import ColumnProfile
+from polyveil.table.profiling.column import ColumnProfile
 
 DEFAULT_K = 5
 DEFAULT_T = 0.2
@@ -34,7 +34,8 @@ def starter_policy(
     lines = [_HEAD.format(source=f" for {_one_line(source)}" if source else "") + "version: 1", "columns:"]
     for profile in chosen:
         lines += _explained(entry(profile.name, _column(profile), indent=2, pad=pad), _comment(profile))
-    lines += _privacy(k, t if any(profile.role == "sensitive" for profile in chosen) else None)
+    roles = {profile.role for profile in chosen}
+    lines += _privacy(k, t if "sensitive" in roles else None, "person" if "person" in roles else "row")
     return "\n".join([*lines, *entry("method", {"name": DEFAULT_METHOD})]) + "\n"
 
 
@@ -45,8 +46,8 @@ def _explained(lines: list[str], comment: str) -> list[str]:
     return [f"  # {comment}", *lines]
 
 
-def _privacy(k: int, t: float | None) -> list[str]:
-    lines = [f"# k: every row looks like at least {k - 1} others."]
+def _privacy(k: int, t: float | None, unit: str) -> list[str]:
+    lines = [f"# k: every {unit} looks like at least {k - 1} others."]
     if t is None:
         return [*lines, *entry("privacy", {"k": k})]
     lines.append(f"# t: in every group of such rows, sensitive values are spread as in the whole table, up to {t:g}.")
@@ -82,7 +83,7 @@ def _column(profile: ColumnProfile) -> dict[str, Any]:
         if data["type"] == "date" and profile.date_format not in (None, _ISO_DATE):
             data["date_format"] = profile.date_format
     markers = _text_markers(profile)
-    if markers and profile.role != "identifier":
+    if markers and profile.role not in ("identifier", "person"):
         data["missing"] = markers
     return data
 
@@ -95,7 +96,7 @@ def _text_markers(profile: ColumnProfile) -> list[str]:
 def _comment(profile: ColumnProfile) -> str:
     """The reason for the role, and what the steward should look at."""
     parts = [_one_line(profile.reason)]
-    if profile.role != "identifier":
+    if profile.role not in ("identifier", "person"):
         rows = {hint.marker: hint.rows for hint in profile.missing_hints}
         read = ", ".join(f"{scalar(marker)} in {rows[marker]:,} rows" for marker in _text_markers(profile))
         doubtful = ", ".join(f"{marker} in {rows[marker]:,} rows" for marker in rows if _is_number(marker))

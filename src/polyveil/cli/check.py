@@ -20,6 +20,9 @@ def check(
     policy: Annotated[Path | None, typer.Option("--policy", "-p", help="A policy file (YAML).")] = None,
     quasi: Annotated[str, typer.Option(help="Quasi-identifiers, separated by commas, instead of a policy.")] = "",
     sensitive: Annotated[str, typer.Option(help="Sensitive columns, separated by commas.")] = "",
+    person: Annotated[
+        str | None, typer.Option(help="The column that says whom a row is about: count people as well as rows.")
+    ] = None,
     k: Annotated[int | None, typer.Option(help="Require k-anonymity.", min=2)] = None,
     l: Annotated[int | None, typer.Option(help="Require l-diversity of every sensitive column.", min=1)] = None,  # noqa: E741
     t: Annotated[
@@ -55,7 +58,8 @@ def check(
         asked = {name: value for name, value in (("k", k), ("l", l), ("t", t)) if value is not None}
         options = {"missing": missing, "table": table, "query": query}
         reading = {name: value for name, value in options.items() if value}
-        checkup = run(data, policy, quasi=_names(quasi), sensitive=_names(sensitive), privacy=asked, reading=reading)
+        names = {"quasi": _names(quasi), "sensitive": _names(sensitive)}
+        checkup = run(data, policy, **names, privacy=asked, person=person, reading=reading)
         if as_json:
             print_json({**checkup.to_dict(), "data": shown(data) if is_url(data) else Path(data).name})
         else:
@@ -73,8 +77,9 @@ def _show(checkup: Checkup, show_classes: int) -> None:
 
     out = console()
     out.print(f"[bold]{checkup.answer()}[/]\n")
+    who = "" if checkup.people is None else f" about {checkup.people:,} people"
     out.print(
-        f"{checkup.rows:,} rows in {checkup.classes:,} groups of rows that look alike; "
+        f"{checkup.rows:,} rows{who} in {checkup.classes:,} groups of rows that look alike; "
         f"{checkup.unique_rows:,} rows are unique"
     )
     table: Any = plain_table("", "model", "column", "worst group", "required", "groups / rows that fail")

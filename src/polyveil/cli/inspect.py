@@ -11,7 +11,8 @@ import typer
 from polyveil.cli.frame import print_json, reported_errors
 
 if TYPE_CHECKING:
-    from polyveil.table.profiling.profile import ColumnProfile, Profile
+    from polyveil.table.profiling.column import ColumnProfile
+    from polyveil.table.profiling.profile import Profile
 
 
 def inspect(
@@ -61,7 +62,7 @@ def _show(found: Profile, out: Path | None) -> None:
 
     screen = console()
     table = plain_table("column", "type", "missing", "distinct", "role", "reason")
-    colour = {"identifier": "red", "quasi": "yellow", "sensitive": "magenta", "insensitive": "dim"}
+    colour = {"person": "cyan", "identifier": "red", "quasi": "yellow", "sensitive": "magenta", "insensitive": "dim"}
     for column in found.columns:
         hints = "".join(f"; {hint.marker!r} may mean missing" for hint in column.missing_hints)
         role = f"[{colour[column.role]}]{column.role}[/]"
@@ -72,8 +73,9 @@ def _show(found: Profile, out: Path | None) -> None:
     screen.print(table)
     if found.quasi:
         share = found.singled_out / max(found.height, 1)
+        who = "rows" if any(column.role == "person" for column in found.columns) else "people"
         screen.print(
-            f"\n[bold]{found.singled_out:,}[/] people ({share:.1%}) have a unique combination of "
+            f"\n[bold]{found.singled_out:,}[/] {who} ({share:.1%}) have a unique combination of "
             f"{', '.join(found.quasi)}"
         )
     if out is not None:

@@ -31,18 +31,34 @@ def show_release(
     """What was required, what was reached, how much detail was lost, and where the release is."""
     out = console()
     size = manifest["class_size"]
+    people = manifest.get("people")
+    who = f" about [bold]{people['count']:,}[/] people" if people else ""
     out.print(
-        f"[bold]{manifest['rows']:,}[/] rows in [bold]{manifest['classes']:,}[/] groups of rows that look alike, "
+        f"[bold]{manifest['rows']:,}[/] rows{who} in [bold]{manifest['classes']:,}[/] groups of rows that look alike, "
         f"{size['min']:,} to {size['max']:,} rows each (mean {size['mean']:.1f}); "
         f"{manifest['suppressed']:,} rows left out"
     )
-    out.print(_claims_table(manifest["claims"]))
+    if people:
+        least, most = people["class_size"]["min"], people["class_size"]["max"]
+        out.print(f"{least:,} to {most:,} people in each group (mean {people['class_size']['mean']:.1f})")
+    out.print(_claims_table(in_people(manifest)))
     out.print(_loss_table(manifest["loss"]))
     out.print(f"Method {manifest['method']['name']}, {seconds.get('total', 0.0):.1f} s")
     for note in notes:
         out.print(f"[yellow]Note:[/] {note}")
     if place:
         out.print(f"Published and verified: [bold]{place}[/]")
+
+
+def in_people(manifest: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The claims, measured in people where the policy names whom a row is about: the weaker figure of both."""
+    people = manifest.get("people")
+    if people is None:
+        return list(manifest["claims"])
+    return [
+        {**claim, "measured": counted["measured"]}
+        for claim, counted in zip(manifest["claims"], people["claims"], strict=True)
+    ]
 
 
 def _claims_table(claims: Sequence[Mapping[str, Any]]) -> Any:

@@ -270,7 +270,7 @@ HOSPITAL = Example(
     name="hospital",
     title="Patients of a city hospital",
     description=(
-        "One row for each stay: who the patient is, where they live, when they came, and three things that are nobody "
+        "One row for each patient: who they are, where they live, when they came, and three things that are nobody "
         "else's business - disease, salary and religion."
     ),
     make_chunk=make_chunk,

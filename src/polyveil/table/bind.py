@@ -24,6 +24,7 @@ from polyveil.table.parse import (
     place_of,
     without_markers,
 )
+from polyveil.table.profiling.people import MANY, is_key_by_name
 from polyveil.table.source import Table
 
 
@@ -85,11 +86,14 @@ class Bound:
     insensitive: pl.DataFrame
     person: pl.Series | None = None
     """Who each row is about; None where no column says so."""
+    repeated: str | None = None
+    """What to know about an identifier that repeats, where no column says whom a row is about."""
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What the steward should know about how the policy was read."""
-        return tuple(column.note for column in (*self.quasi, *self.sensitive) if column.note is not None)
+        of_columns = [column.note for column in (*self.quasi, *self.sensitive)]
+        return tuple(note for note in (*of_columns, self.repeated) if note is not None)
 
 
 def bind(policy: Policy, table: Table) -> Bound:
@@ -116,7 +120,23 @@ def bind(policy: Policy, table: Table) -> Bound:
         sensitive=tuple(bound[name] for name in policy.having("sensitive")),
         insensitive=table.frame.select(policy.having("insensitive")),
         person=person,
+        repeated=_repeated(policy, table) if person is None else None,
     )
+
+
+def _repeated(policy: Policy, table: Table) -> str | None:
+    """A warning that rows are counted although an identifier repeats; the likeliest key of a person, if several do."""
+    rows = table.frame.height
+    people = {name: table.frame.get_column(name).drop_nulls().n_unique() for name in policy.having("identifier")}
+    repeated = {name: count for name, count in people.items() if MANY * rows < count < rows}
+    if not repeated:
+        return None
+    name = max(repeated, key=lambda each: (is_key_by_name(each), repeated[each]))
+    if is_key_by_name(name):
+        found, advice = "people", f"Give {name} role: person to count people."
+    else:
+        found, advice = "values", f"If rows with the same {name} are about the same person, give it role: person."
+    return f"{name} repeats: {repeated[name]:,} {found} in {rows:,} rows. Guarantees count rows. {advice}"
 
 
 def stated(policy: Policy, bound: Mapping[str, BoundColumn]) -> Policy:

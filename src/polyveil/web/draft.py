@@ -19,7 +19,7 @@ from polyveil.policy.guarantees import guarantee_keys, setting_keys
 from polyveil.policy.hierarchy_file import read_hierarchy
 from polyveil.policy.to_yaml import rule_data
 from polyveil.releases.forms import resolve_form
-from polyveil.table.profiling.profile import ColumnProfile
+from polyveil.table.profiling.column import ColumnProfile
 from polyveil.web.store import write_json
 
 FILE = "draft.json"

@@ -13,7 +13,8 @@ import numpy as np
 import polars as pl
 
 from polyveil.errors import InputError
-from polyveil.table.profiling.profile import ColumnProfile, column_profiles, singled_out
+from polyveil.table.profiling.column import ColumnProfile
+from polyveil.table.profiling.profile import column_profiles, singled_out
 from polyveil.table.profiling.types import as_numbers
 from polyveil.table.source import Table, read
 from polyveil.web.store import Store

@@ -9,15 +9,17 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import polars as pl
 
 from polyveil.errors import InputError
 from polyveil.frames import listed
-from polyveil.policy.schema import ColumnType, Role
+from polyveil.policy.schema import Role
 from polyveil.results import Result, Row, counted
+from polyveil.table.profiling.column import ColumnProfile, MissingHint
+from polyveil.table.profiling.people import with_person
 from polyveil.table.profiling.types import Kind, kind_of, lengths
 from polyveil.table.profiling.words import (
     POSTCODE,
@@ -33,33 +35,6 @@ from polyveil.table.source import Table, read
 NEARLY_ALL = 0.9
 MANY = 0.05
 _LONG_TEXT = 40
-
-
-@dataclass(frozen=True)
-class MissingHint:
-    """A cell text that usually means "missing", and how often it stands there; to be declared, not assumed."""
-
-    marker: str
-    rows: int
-
-
-@dataclass(frozen=True)
-class ColumnProfile:
-    """One column: what it holds and what is suggested for it. `low` and `high` stay out of its printed form."""
-
-    name: str
-    dtype: str
-    type: ColumnType
-    missing: int
-    distinct: int
-    unique_share: float  # share of rows whose value no other row has
-    role: Role
-    reason: str
-    hierarchy: Mapping[str, Any] | None  # in the notation of the policy file
-    date_format: str | None
-    missing_hints: tuple[MissingHint, ...]
-    low: float | dt.date | None = field(repr=False)
-    high: float | dt.date | None = field(repr=False)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -138,7 +113,7 @@ def profile(source: Any, **reading: Any) -> Profile:
 
 def column_profiles(table: Table) -> tuple[ColumnProfile, ...]:
     """The columns alone."""
-    return tuple(_profile_column(table, name) for name in table.columns)
+    return with_person(table, [_profile_column(table, name) for name in table.columns])
 
 
 def singled_out(table: Table, columns: Sequence[str]) -> int:

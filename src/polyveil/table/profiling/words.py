@@ -234,6 +234,12 @@ def is_number_of_a_person(name: str) -> bool:
     return numbered and any(squashed.startswith(person) or person in parts for person in _PEOPLE)
 
 
+def is_person(name: str) -> bool:
+    """Whether the name is a word for a person and nothing else: patient, PERSON."""
+    parts = parts_of(name)
+    return len(parts) == 1 and (parts[0] in _PEOPLE or parts[0].removesuffix("s") in _PEOPLE)
+
+
 def is_numbered(name: str) -> bool:
     """Whether the name speaks of a code or running number."""
     return bool(set(parts_of(name)) & _NUMBERED)

@@ -9,17 +9,19 @@ from nicegui import ui
 
 from polyveil.errors import Fault, PolyveilError
 from polyveil.policy.faults import place_name
-from polyveil.table.profiling.profile import ColumnProfile
+from polyveil.table.profiling.column import ColumnProfile
 from polyveil.web.pages.column import edit_column
 from polyveil.web.pages.layout import next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import at_place, card, drop_zone, fault_notice, figure, row, stack, text
 
 ROLES = {
+    "person": ("Person", "who the row is about: people are counted, and the key is removed"),
     "identifier": ("Identifier", "identifies a person: removed"),
     "quasi": ("Quasi", "others may know it: generalized"),
     "sensitive": ("Sensitive", "should stay private: protected"),
     "insensitive": ("Insensitive", "harmless: published as it is"),
+    "drop": ("Drop", "not needed: removed"),
 }
 TYPES = {"numeric": "number", "categorical": "category", "ordinal": "ordered category", "date": "date"}
 

@@ -8,7 +8,7 @@ from nicegui import events, ui
 
 from polyveil.demo import EXAMPLES
 from polyveil.errors import PolyveilError
-from polyveil.table.profiling.profile import ColumnProfile
+from polyveil.table.profiling.column import ColumnProfile
 from polyveil.web.pages.layout import frame, next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import bars, card, drop_zone, figure, grid, notice, row, stack, text, trusted
