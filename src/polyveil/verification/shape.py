@@ -195,8 +195,8 @@ class ManifestShape(_Part):
     loss: LossShape
     quasi: dict[str, QuasiShape]
     sensitive: dict[str, SensitiveShape]
-    people: PeopleShape | None = None
     counts_of: Literal["input", "released"] = "input"
+    people: PeopleShape | None = None
     linked: LinkedShape | None = None
     files: dict[str, FileShape] = Field(default_factory=dict)
     tables: dict[str, TableShape] = Field(default_factory=dict)
