@@ -17,7 +17,7 @@ from polyveil.errors import InputError
 from polyveil.frames import is_scalar
 from polyveil.policy import Policy, from_public
 from polyveil.verification.attributes import check_declarations
-from polyveil.verification.canonical import check_bytes, manifest_text
+from polyveil.verification.canonical import check_bytes, check_types, manifest_text
 from polyveil.verification.findings import Finding, fails, holds
 from polyveil.verification.shape import check_shape
 
@@ -184,7 +184,9 @@ def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl
         if not all(is_scalar(kind) for kind in frame.dtypes):
             findings.append(fails("columns", f"{name} has columns of a type no release has"))
             continue
-        findings.extend(_shape_findings(name, frame, about) or check_bytes(name, file, frame))
+        findings.extend(
+            _shape_findings(name, frame, about) or check_types(name, frame) or check_bytes(name, file, frame)
+        )
         parts.setdefault(name.split("/")[0] if "/" in name else file.stem, []).append(frame)
     tables = {}
     for table, frames in parts.items():

@@ -250,3 +250,5 @@ def _differences(stated: Any, known: Any, place: str) -> Iterator[str]:
     elif isinstance(stated, list):
         for i, (item, kept) in enumerate(zip(stated, known, strict=True)):
             yield from _differences(item, kept, f"{place}.{i}")
+    elif isinstance(stated, float) and isinstance(known, int):
+        yield f"a fraction for a whole number in {place}"

@@ -1,0 +1,154 @@
+"""A forger: opens a release, changes anything, and restamps checksums, counts, claims, figures and losses to fit.
+
+It uses the verifier's own measuring, as a forger who has polyveil would, so that only what is forged can tell.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import polars as pl
+
+import polyveil
+from polyveil.releases.manifest import privacy_summary
+from polyveil.verification import Verification, generalized, linked, load_release, loss, verify, verify_tables
+from polyveil.verification.canonical import manifest_text, write_table
+
+ROWS = 240
+FORMS = {
+    "generalized": {"method": {"name": "mondrian"}, "release": {}},
+    "anatomized": {"method": {"name": "mbf"}, "release": {"form": "anatomized"}},
+    "sliced": {"method": {"name": "mbf"}, "release": {"form": "sliced"}},
+}
+
+
+def people() -> pl.DataFrame:
+    rng = np.random.default_rng(7)
+    return pl.DataFrame(
+        {
+            "age": rng.integers(20, 60, ROWS),
+            "town": rng.choice(["Bern", "Basel", "Paris", "Lyon"], ROWS),
+            "illness": rng.permutation(np.repeat(["flu", "asthma", "cold"], ROWS // 3)),
+            "salary": rng.permutation(np.repeat([10.5, 20.5, 30.5, 40.5], ROWS // 4)),
+            "ward": rng.choice(["a", "b", "c", "d", "e"], ROWS),
+        }
+    )
+
+
+def policy(form: str, file_format: str) -> dict[str, Any]:
+    chosen = FORMS[form]
+    return {
+        "columns": {
+            "age": {"role": "quasi"},
+            "town": {"role": "quasi"},
+            "illness": {"role": "sensitive"},
+            "salary": {"role": "sensitive", "type": "numeric"},
+            "ward": {"role": "insensitive"},
+        },
+        "privacy": {"k": 4, "l": 2} if form == "generalized" else {"l": 2},
+        "method": chosen["method"],
+        "release": {**chosen["release"], "format": file_format},
+    }
+
+
+def publish(form: str, file_format: str, place: Path | str) -> None:
+    polyveil.anonymize(people(), policy(form, file_format), out=place, seed=1)
+
+
+class Forger:
+    """A copy of a release, opened; `restamp` writes it back as if it had been published so."""
+
+    def __init__(self, genuine: Path, place: Path) -> None:
+        self.folder = Path(shutil.copytree(genuine, place))
+        manifest, tables, _ = load_release(self.folder)
+        self.manifest: dict[str, Any] = dict(manifest)
+        self.tables: dict[str, pl.DataFrame] = dict(tables)
+        self.ending = "." + from_manifest(self.manifest)
+        self.first = "table" if "table" in self.tables else "quasi"
+        self.of = {name: table for table, frame in self.tables.items() for name in frame.columns}
+
+    def file(self, table: str) -> Path:
+        return self.folder / f"{table}{self.ending}"
+
+    def edit(self, table: str, change: Any) -> None:
+        self.tables[table] = change(self.tables[table])
+
+    def recompute(self) -> None:
+        """Claims, figures and losses as the changed tables give them."""
+        with _measured() as (claims, losses):
+            verify_tables(self.manifest, self.tables)
+        for models, statistics in claims:
+            for claim, model in zip(self.manifest["claims"], models, strict=False):
+                values = model.measure_all(statistics)
+                claim |= {"measured": float(values[model.worst(values)]), "mean": float(np.mean(values))}
+            sizes = statistics.sizes
+            self.manifest["classes"] = statistics.classes
+            self.manifest["class_size"] = {
+                "min": int(sizes.min()), "mean": float(sizes.mean()), "max": int(sizes.max())
+            }  # fmt: skip
+            self.manifest["privacy"] = privacy_summary(int(sizes.min()), self.manifest["claims"])
+        self.manifest["loss"] |= losses
+
+    def write_tables(self) -> None:
+        for name, frame in self.tables.items():
+            with self.file(name).open("wb") as sink:
+                write_table(frame, sink, self.ending)
+            about = self.manifest["files"][self.file(name).name]
+            about |= {"rows": frame.height, "columns": frame.columns}
+
+    def restamp(self, *, text: str | None = None) -> Verification:
+        """Checksums and sizes of all files that are listed, the manifest's text, and what the verifier says."""
+        for name, about in self.manifest["files"].items():
+            content = (self.folder / name).read_bytes()
+            about |= {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
+        (self.folder / "manifest.json").write_text(text or manifest_text(self.manifest), encoding="utf-8")
+        return verify(self.folder)
+
+    def forged(self) -> Verification:
+        """Everything again from the changed tables."""
+        self.recompute()
+        self.write_tables()
+        return self.restamp()
+
+    def list_file(self, name: str, content: bytes) -> None:
+        (self.folder / name).parent.mkdir(exist_ok=True, parents=True)
+        (self.folder / name).write_bytes(content)
+        files = {**self.manifest["files"], name: {"sha256": "0" * 64, "bytes": 0}}
+        self.manifest["files"] = dict(sorted(files.items()))
+
+
+def from_manifest(manifest: dict[str, Any]) -> str:
+    return str(manifest["policy"].get("release", {}).get("format", "parquet"))
+
+
+@contextmanager
+def _measured() -> Iterator[tuple[list[Any], dict[str, Any]]]:
+    claims: list[Any] = []
+    losses: dict[str, Any] = {}
+
+    def note_claims(_: Any, models: Any, statistics: Any) -> list[Any]:
+        claims.append((models, statistics))
+        return []
+
+    def note_loss(name: str, _: Any, measured: Any, check: str = "") -> list[Any]:
+        losses[name] = measured
+        return []
+
+    with (
+        patch.object(generalized, "check_claims", note_claims),
+        patch.object(linked, "check_claims", note_claims),
+        patch.object(loss, "compare_parts", note_loss),
+    ):
+        yield claims, losses
+
+
+def refused_for(verification: Verification) -> set[str]:
+    assert not verification.holds
+    return {finding.check for finding in verification.failures}

@@ -1,0 +1,266 @@
+"""Forged releases, each refused with a finding of its own, although the forger restamped everything."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pyarrow.parquet as pq
+import pytest
+
+from polyveil.verification import Verification, verify
+from polyveil.verification.canonical import manifest_text
+from verification.forgeries.forger import FORMS, Forger, people, publish, refused_for
+
+Forgery = Callable[[Forger], Verification]
+
+
+@pytest.fixture(scope="session")
+def genuine(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Path]:
+    """A release in every form and format."""
+    places = {}
+    for form in FORMS:
+        for file_format in ("csv", "parquet"):
+            place = tmp_path_factory.mktemp("genuine") / "release"
+            publish(form, file_format, place)
+            assert verify(place).holds
+            places[form, file_format] = place
+    return places
+
+
+def manifest_key(*path: Any, value: Any = "Alice, 34, Bern") -> Forgery:
+    def forge(forger: Forger) -> Verification:
+        part: Any = forger.manifest
+        for step in path[:-1]:
+            part = part[step]
+        part[path[-1]] = value
+        return forger.restamp()
+
+    return forge
+
+
+def extra_file(name: str) -> Forgery:
+    def forge(forger: Forger) -> Verification:
+        forger.list_file(name, people().write_csv().encode())
+        return forger.restamp()
+
+    return forge
+
+
+def text(change: Callable[[str], str]) -> Forgery:
+    return lambda forger: forger.restamp(text=change(manifest_text(forger.manifest)))
+
+
+def in_table(change: Callable[[pl.DataFrame], pl.DataFrame], column: str = "") -> Forgery:
+    def forge(forger: Forger) -> Verification:
+        forger.edit(forger.of.get(column, forger.first), change)
+        return forger.forged()
+
+    return forge
+
+
+def linked_file(forger: Forger) -> Verification:
+    file = forger.file(forger.first)
+    aside = forger.folder.parent / "aside"
+    file.rename(aside)
+    file.symlink_to(aside)
+    return forger.restamp()
+
+
+def unlisted(name: str) -> Forgery:
+    def forge(forger: Forger) -> Verification:
+        (forger.folder / name).parent.mkdir(exist_ok=True)
+        (forger.folder / name).write_text("Alice")
+        return forger.restamp()
+
+    return forge
+
+
+def false_signature(forger: Forger) -> Verification:
+    (forger.folder / "manifest.sig").write_text("Alice")
+    return forger.restamp()
+
+
+def swap_first(frame: pl.DataFrame, name: str, value: Any) -> pl.DataFrame:
+    return frame.with_columns(pl.Series(name, [value, *frame[name][1:]], dtype=frame[name].dtype))
+
+
+SORTED = {
+    "by quasi-identifier": ("age", lambda f: f.sort("age")),
+    "by sensitive value": ("salary", lambda f: f.sort("salary")),
+    "by insensitive value": ("ward", lambda f: f.sort("ward", descending=True)),
+    "in blocks": ("ward", lambda f: pl.concat([f.filter(pl.col("ward") == w) for w in "cabed"])),
+}
+
+EVERY: dict[str, tuple[Forgery, str]] = {
+    "original listed": (extra_file("original.csv"), "extra file"),
+    "second table listed": (extra_file("table_2.parquet"), "extra file"),
+    "hidden file listed": (extra_file(".original"), "extra file"),
+    "folder listed": (extra_file("more/part-00000.parquet"), "extra file"),
+    "hidden file": (unlisted(".hidden"), "extra file"),
+    "sub-folder": (unlisted("notes/readme.txt"), "extra file"),
+    "symbolic link": (linked_file, "extra file"),
+    "key at the top": (manifest_key("note"), "manifest"),
+    "key in a claim": (manifest_key("claims", 0, "note"), "manifest"),
+    "key in the method": (manifest_key("method", "note"), "manifest"),
+    "key in what was found": (manifest_key("method", "found", "note"), "manifest"),
+    "key in the losses": (manifest_key("loss", "note", value=0.5), "manifest"),
+    "key in the sizes": (manifest_key("class_size", "note", value=1), "manifest"),
+    "key in a quasi-identifier": (manifest_key("quasi", "age", "note"), "manifest"),
+    "key in a sensitive column": (manifest_key("sensitive", "illness", "note"), "manifest"),
+    "key in the summary": (manifest_key("privacy", "note", value=1), "figure"),
+    "method of another name": (manifest_key("method", "name", value="alice"), "method"),
+    "claim's text": (manifest_key("claims", 0, "statement"), "claim"),
+    "claim's help": (manifest_key("claims", 0, "helps_against"), "claim"),
+    "claim's limits": (manifest_key("claims", 0, "leaves_open"), "claim"),
+    "claim twice": (lambda f: (f.manifest["claims"].append(f.manifest["claims"][0]), f.restamp())[1], "claim"),
+    "identifiers as text": (manifest_key("policy", "identifiers"), "policy"),
+    "repeated key": (
+        text(lambda t: t.replace('{\n  "format"', '{\n  "polyveil": "Alice",\n  "format"', 1)),
+        "manifest",
+    ),
+    "trailing blanks": (text(lambda t: t + "\n  \n"), "manifest"),
+    "other indentation": (text(lambda t: json.dumps(json.loads(t))), "manifest"),
+    "escapes": (text(lambda t: t.replace('"rows"', '"\\u0072ows"', 1)), "manifest"),
+    "more digits": (text(lambda t: t.replace('"format_version": 1', '"format_version": 1.0')), "manifest"),
+    "false signature": (false_signature, "signature"),
+    "column beside": (in_table(lambda f: f.with_columns(pl.lit("x").alias("name"))), "columns"),
+    "column missing": (in_table(lambda f: f.drop("town")), "columns"),
+    "row removed": (in_table(lambda f: f[1:]), "rows"),
+    "value of nobody": (in_table(lambda f: swap_first(f, "illness", "Alice"), "illness"), "values of illness"),
+    **{f"sorted {how}": (in_table(change, column), "row order") for how, (column, change) in SORTED.items()},
+}
+
+GENERALIZED: dict[str, tuple[Forgery, str]] = {
+    "range in other digits": (
+        in_table(lambda f: f.with_columns(pl.col("age").str.replace(r"\[(\d+)-", "[0${1}-"))), "text of age"),
+    "range in words": (in_table(lambda f: f.with_columns(pl.col("age").str.replace("-", " to "))), "loss"),
+    "one person's own age": (in_table(lambda f: swap_first(f, "age", "34")), "k-anonymity"),
+    "values sorted into classes": (
+        in_table(lambda f: f.sort("age", "town").with_columns(f["illness"].sort())),
+        "frequency-l-diversity of illness"),
+}  # fmt: skip
+
+LINKED: dict[str, tuple[Forgery, str]] = {
+    "group of another name": (manifest_key("linked", "slices", 0, "group", value="alice"), "slices"),
+    "table of another name": (manifest_key("linked", "slices", 0, "table", value="alice"), "slices"),
+    "key in the layout": (manifest_key("linked", "note"), "manifest"),
+    "value in the wrong table": (
+        in_table(lambda f: f.with_columns(pl.lit("flu").alias("illness"))), "columns"),
+    "row number in the sensitive table": (
+        in_table(lambda f: f.with_row_index("row").with_columns(pl.col("row").cast(pl.Int64)), "illness"), "columns"),
+}  # fmt: skip
+
+
+def rewritten(change: Callable[[bytes], bytes]) -> Forgery:
+    def forge(forger: Forger) -> Verification:
+        file = forger.file(forger.first)
+        file.write_bytes(change(file.read_bytes()))
+        return forger.restamp()
+
+    return forge
+
+
+CSV: dict[str, tuple[Forgery, str]] = {
+    "byte order mark": (rewritten(lambda b: b"\xef\xbb\xbf" + b), "encoding"),
+    "line ends": (rewritten(lambda b: b.replace(b"\n", b"\r\n")), "encoding"),
+    "quotes": (rewritten(lambda b: b.replace(b"age", b'"age"', 1)), "encoding"),
+    "no last line end": (rewritten(lambda b: b[:-1]), "encoding"),
+    "blank line": (rewritten(lambda b: b + b"\n"), "rows"),
+    "number with zeros": (
+        in_table(lambda f: f.with_columns(pl.col("salary") + "0"), "salary"), "text of salary"),
+    "number with a sign": (
+        in_table(lambda f: f.with_columns((pl.lit("+") + pl.col("salary")).alias("salary")), "salary"),
+        "text of salary"),
+}  # fmt: skip
+
+
+def parquet(change: Callable[[Any, Path], None]) -> Forgery:
+    def forge(forger: Forger) -> Verification:
+        file = forger.file(forger.first)
+        change(pq.read_table(file), file)
+        return forger.restamp()
+
+    return forge
+
+
+def write_plain(table: Any, file: Path, **options: Any) -> None:
+    pq.write_table(table, file, **{"compression": "zstd", "write_statistics": False, "store_schema": False, **options})
+
+
+def with_dictionary(table: Any, file: Path) -> None:
+    import pyarrow as pa
+
+    place = table.column_names.index("ward")
+    values = pa.DictionaryArray.from_arrays(
+        pa.array([sorted(set(table["ward"].to_pylist())).index(v) for v in table["ward"].to_pylist()], pa.int32()),
+        pa.array([*sorted(set(table["ward"].to_pylist())), "Alice"]),
+    )
+    write_plain(table.set_column(place, "ward", values), file)
+
+
+PARQUET: dict[str, tuple[Forgery, str]] = {
+    "schema metadata": (
+        parquet(lambda t, f: write_plain(t.replace_schema_metadata({"note": "Alice"}), f, store_schema=True)),
+        "metadata"),
+    "field metadata": (
+        parquet(lambda t, f: write_plain(t.cast(with_field_note(t.schema)), f, store_schema=True)), "metadata"),
+    "statistics": (parquet(lambda t, f: write_plain(t, f, write_statistics=True)), "metadata"),
+    "other compression": (parquet(lambda t, f: write_plain(t, f, compression="snappy")), "encoding"),
+    "other row groups": (parquet(lambda t, f: write_plain(t, f, row_group_size=50)), "encoding"),
+    "unused category": (parquet(with_dictionary), "encoding"),
+    "written by polars with an enum": (
+        parquet(lambda t, f: as_enum(t).write_parquet(f)), "types"),
+    "zero with a sign": (
+        in_table(lambda f: f.with_columns(pl.lit(-0.0).alias("ward"))), "types"),
+    "narrow integers": (
+        in_table(lambda f: f.with_columns(pl.lit(1, dtype=pl.Int8).alias("ward"))), "types"),
+}  # fmt: skip
+
+
+def with_field_note(schema: Any) -> Any:
+    return schema.set(0, schema.field(0).with_metadata({"note": "Alice"}))
+
+
+def as_enum(table: Any) -> pl.DataFrame:
+    frame = pl.DataFrame(table)
+    return frame.with_columns(pl.col("ward").cast(pl.Enum([*frame["ward"].unique().sort(), "Alice"])))
+
+
+def cases() -> list[Any]:
+    found = []
+    for form in FORMS:
+        for file_format, own in (("csv", CSV), ("parquet", PARQUET)):
+            mine = GENERALIZED if form == "generalized" else LINKED
+            for name, (forge, check) in {**EVERY, **mine, **own}.items():
+                found.append(pytest.param(form, file_format, forge, check, id=f"{form}-{file_format}-{name}"))
+    return found
+
+
+@pytest.mark.parametrize(("form", "file_format", "forge", "check"), cases())
+def test_a_forgery_is_refused(
+    genuine: dict[tuple[str, str], Path], tmp_path: Path, form: str, file_format: str, forge: Forgery, check: str
+) -> None:
+    forger = Forger(genuine[form, file_format], tmp_path / "release")
+    assert check in refused_for(forge(forger))
+
+
+@pytest.mark.parametrize("file_format", ["csv", "parquet"])
+@pytest.mark.parametrize("form", FORMS)
+def test_restamping_without_a_forgery_holds(
+    genuine: dict[tuple[str, str], Path], tmp_path: Path, form: str, file_format: str
+) -> None:
+    """So what the others are refused for is the forgery alone."""
+    forger = Forger(genuine[form, file_format], tmp_path / "release")
+    before = manifest_text(forger.manifest)
+    found = forger.forged()
+    assert found.holds, found.failures
+    assert np.isclose(json.loads(before)["loss"]["entropy"], forger.manifest["loss"]["entropy"])
+
+
+def test_there_are_sixty_forgeries_and_more() -> None:
+    assert len(cases()) >= 60
