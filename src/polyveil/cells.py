@@ -70,8 +70,8 @@ def place_of(kind: str, value: str) -> float:
 
 
 def day_at(place: float) -> str:
-    """The date that many days after 1970 began."""
-    return dt.date.fromordinal(int(place) + _EPOCH).isoformat()
+    """The date that many days after 1970 began; a place beyond the calendar is its first or last day."""
+    return dt.date.fromordinal(min(max(int(place) + _EPOCH, 1), dt.date.max.toordinal())).isoformat()
 
 
 def _looks_generalized(label: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import re
 from pathlib import Path
@@ -218,3 +219,20 @@ def test_the_stewards_copy_adds_attacks_and_says_that_it_is_not_public(tmp_path:
         app, ["report", str(tmp_path / "release"), "--out", str(tmp_path / "x.html"), *arguments[2:]]
     )
     assert alone.exit_code == 2
+
+
+@pytest.mark.parametrize("numbers", ["interval", "midpoint", "mean"])
+def test_values_that_cannot_be_drawn_do_not_stand_in_the_way_of_a_release(tmp_path: Path, numbers: str) -> None:
+    far = [dt.date(9999, 12, 31), dt.date(1, 1, 1)]
+    frame = pl.DataFrame({"day": far * 10, "x": [1e308, -1e308] * 10, "s": ["a", "b"] * 10, "n": [1e308, 0.0] * 10})
+    columns = {"day": "quasi", "x": "quasi", "s": "sensitive", "n": "sensitive"}
+    policy = {
+        "columns": {name: {"role": role} for name, role in columns.items()},
+        "privacy": {"k": 2, "t": 0.5},
+        "method": {"name": "mondrian"},
+        "release": {"numbers": numbers},
+    }
+    polyveil.anonymize(frame, policy, out=tmp_path / "release")
+    page = (tmp_path / "release" / "report.html").read_text()
+    assert "too far apart to be drawn" in page or "as released" in page
+    assert not re.search(r"\bnan\b|\binf\b", page, re.IGNORECASE)

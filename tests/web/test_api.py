@@ -189,7 +189,7 @@ def test_a_small_file_that_unpacks_to_an_enormous_one_is_refused(client: TestCli
     assert len(bomb) < 100_000
     answer = upload(client, bomb, "table.csv.gz")
     assert answer.status_code == 400
-    assert "unpacked" in answer.json()["detail"]["message"]
+    assert "in memory" in answer.json()["detail"]["message"]
     assert not list((tmp_path / "state" / "tables").iterdir())
 
 

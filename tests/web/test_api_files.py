@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import gzip
 import io
+import os
 import time
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 pytest.importorskip("fastapi", reason="the workbench needs the web extra")
@@ -152,3 +156,40 @@ def test_a_hierarchy_file_is_taken_or_refused_with_its_lines(client: TestClient,
     short = give("t0;north;*\nt1;north;*\n")
     assert "1 of the column's 3 values" in short.json()["detail"]["faults"][0]["rule"]
     assert give("t0;*\n", column="nothing").status_code == 400
+
+
+@pytest.mark.parametrize("how", ["absolute", "above", "link"])
+def test_no_hierarchy_outside_the_tables_folder_is_read(
+    client: TestClient, table: str, tmp_path: Path, how: str
+) -> None:
+    secret = tmp_path / "secret.csv"
+    secret.write_text("t0;hidden;*\nt1;hidden;*\nt2;hidden;*\n")
+    folder = Path(client.app.settings.folder) / "tables" / table  # type: ignore[attr-defined]
+    named = str(secret)
+    if how == "above":
+        named = os.path.relpath(secret, folder)
+    elif how == "link":
+        named = "linked.csv"
+        (folder / named).symlink_to(secret)
+    policy = POLICY.replace("town: {role: quasi}", f"town: {{role: quasi, hierarchy: {named}}}")
+    answers = [
+        client.post(f"/api/tables/{table}/draft", files={"file": ("p.yaml", policy)}),
+        client.post("/api/runs", json={"table": table, "policy": policy}),
+    ]
+    for answer in answers:
+        assert answer.status_code == 400
+        assert "in the folder of the policy" in answer.json()["detail"]["faults"][0]["rule"]
+        assert "hidden" not in answer.text
+
+
+def test_small_files_of_enormous_tables_are_refused(client: TestClient) -> None:
+    long = pa.DictionaryArray.from_arrays(pa.array([0] * 500, pa.int32()), pa.array(["x" * 10_000]))
+    buffer = io.BytesIO()
+    pq.write_table(pa.table({"a": long, "b": pa.array(range(500))}), buffer)
+    assert len(buffer.getvalue()) < 50_000
+    packed = gzip.compress(b"a,b\n" + b"1,2\n" * 100_000)
+    assert len(packed) < 50_000
+    for name, content in {"t.parquet": buffer.getvalue(), "t.csv.gz": packed}.items():
+        answer = client.post("/api/tables/upload", files={"file": (name, content)})
+        assert answer.status_code == 400
+        assert "in memory" in answer.json()["detail"]["message"]

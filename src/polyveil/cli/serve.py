@@ -93,6 +93,7 @@ def _settings(
         token=None if no_token else secrets.token_urlsafe(24),
         public_names=tuple(public_name or ()),
         max_upload=max_upload * MEGABYTE,
+        max_unpacked=4 * max_upload * MEGABYTE,
         keep_days=keep_days,
         workers=workers,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
@@ -27,6 +27,8 @@ PolicyLike = Policy | Mapping[str, Any] | Path | str
 """A policy as people have it: an object, plain data, or the path of a YAML file."""
 Model = TypeVar("Model", bound=BaseModel)
 VERSION = 1
+Files = Literal["anywhere", "beside", "none"]
+"""Which hierarchy files a policy may name: any, only those in its folder, or none."""
 _MAX_OPTION_DEPTH = 20
 
 
@@ -36,7 +38,7 @@ def from_file(path: Path | str) -> Policy:
     return from_text(_read(path), folder=path.parent, source=str(path))
 
 
-def from_text(text: str, *, folder: Path | str = ".", source: str = "the policy") -> Policy:
+def from_text(text: str, *, folder: Path | str = ".", source: str = "the policy", files: Files = "anywhere") -> Policy:
     """Read a policy from YAML text."""
     try:
         root = read_nodes(text.removeprefix("\ufeff"))
@@ -46,12 +48,12 @@ def from_text(text: str, *, folder: Path | str = ".", source: str = "the policy"
     if root is None:
         faults.add((), "it is empty", "Write columns: and privacy:, or start from `polyveil inspect DATA`")
         raise PolicyError(faults.sorted(), source)
-    return _build(plain_data(root, faults), faults, Path(folder), source)
+    return _build(plain_data(root, faults), faults, Path(folder), source, files)
 
 
-def from_dict(data: Mapping[str, Any], *, folder: Path | str = ".") -> Policy:
+def from_dict(data: Mapping[str, Any], *, folder: Path | str = ".", files: Files = "anywhere") -> Policy:
     """Build from plain data; a key with the value None is as if absent."""
-    return _build(data, Faults(), Path(folder), "the policy")
+    return _build(data, Faults(), Path(folder), "the policy", files)
 
 
 def load_policy(policy: PolicyLike) -> Policy:
@@ -98,7 +100,7 @@ def _read(path: Path) -> str:
         raise refuse(f"it cannot be read ({reason})", "Check its name and permissions") from None
 
 
-def _build(data: Any, faults: Faults, folder: Path, source: str) -> Policy:
+def _build(data: Any, faults: Faults, folder: Path, source: str, files: Files) -> Policy:
     add_installed_keys()
     if not isinstance(data, Mapping):
         faults.add(
@@ -112,6 +114,7 @@ def _build(data: Any, faults: Faults, folder: Path, source: str) -> Policy:
     release, _ = _section(data, "release", ReleaseChoice, faults)
     missing = _missing(data, faults)
     if sketches or complete:
+        _refuse_files(faults, sketches, folder, files)
         _check(faults, sketches, privacy, lost, folder, complete=complete)
     if faults:
         raise PolicyError(faults.sorted(), source)
@@ -274,6 +277,27 @@ def _check(
     if len(people) > 1:
         remedy = f"Keep {people[0]} or another, and give the rest the role identifier"
         faults.add(("columns",), f"{len(people)} columns have the role person: {listed(people)}", remedy)
+
+
+def _refuse_files(faults: Faults, sketches: dict[str, ColumnDraft], folder: Path, files: Files) -> None:
+    """Put aside hierarchy files that may not be read: a policy from elsewhere must not open files of this machine."""
+    for name, sketch in list(sketches.items()):
+        rule = sketch.column.hierarchy
+        if not isinstance(rule, File) or files == "anywhere" or (files == "beside" and _is_beside(folder, rule.csv)):
+            continue
+        where = (
+            "hierarchy files must be in the folder of the policy" if files == "beside" else "no file can be read here"
+        )
+        faults.add(("columns", name, "hierarchy"), where, "Write the hierarchy into the policy, or import it")
+        plain = sketch.column.model_copy(update={"hierarchy": None})
+        sketches[name] = ColumnDraft(plain, sketch.lost | {"hierarchy"})
+
+
+def _is_beside(folder: Path, name: str) -> bool:
+    try:
+        return (folder / name).resolve().is_relative_to(folder.resolve())
+    except (OSError, ValueError, RuntimeError):
+        return False
 
 
 def _known_values(name: str, column: Column, folder: Path, faults: Faults) -> frozenset[str] | None:

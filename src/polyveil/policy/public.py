@@ -8,6 +8,7 @@ from typing import Any
 
 from polyveil.errors import Fault, PolicyError
 from polyveil.policy.hierarchy import HierarchyFault
+from polyveil.policy.load import from_dict
 from polyveil.policy.rules import File, Tree
 from polyveil.policy.schema import Column, Policy
 from polyveil.policy.to_yaml import column_dict, rule_data, to_dict
@@ -40,7 +41,7 @@ def public(policy: Policy) -> dict[str, Any]:
 
 def from_public(data: Mapping[str, Any]) -> Policy:
     """Read a published policy back; it has no identifier columns and needs no files."""
-    return Policy.from_dict({key: value for key, value in data.items() if key not in ("identifiers", "unit")})
+    return from_dict({key: value for key, value in data.items() if key not in ("identifiers", "unit")}, files="none")
 
 
 def _public_column(name: str, column: Column, policy: Policy) -> dict[str, Any]:

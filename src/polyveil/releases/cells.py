@@ -49,7 +49,7 @@ def number_cells(column: QuasiColumn, numbers: str, class_of_row: IntArray, low:
         raise TypeError("midpoint and mean are for ordered domains")
     positions = np.append(domain.positions, np.nan)
     if numbers == "midpoint":
-        values = (positions[low] + positions[high]) / 2
+        values = positions[low] / 2 + positions[high] / 2
     else:
         kept = class_of_row >= 0
         owner = class_of_row[kept]

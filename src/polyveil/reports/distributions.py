@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -41,8 +42,17 @@ def sensitive(facts: Facts) -> list[Markup]:
         if name in distances:
             measure = facts.manifest["sensitive"][name]["distance"]
             parts.append(distance_chart(name, *distances[name], words=DISTANCE_WORDS[measure]))
-        parts.append(before_after(facts, name))
+        parts.append(_drawn(name, partial(before_after, facts, name)))
     return parts
+
+
+def _drawn(name: str, draw: Callable[[], Markup]) -> Markup:
+    """A chart, or a sentence if its numbers are too large for one: a report never stands in a release's way."""
+    try:
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            return draw()
+    except (ArithmeticError, ValueError):
+        return tag("p", f"There is no chart of {name}: its values are too far apart to be drawn.")
 
 
 def distance_chart(name: str, model: Model, values: FloatArray, sizes: IntArray, *, words: str) -> Markup:
@@ -142,9 +152,13 @@ def quasi(facts: Facts) -> list[Markup]:
         loss = facts.manifest["loss"]["by_attribute"].get(name, 0.0)
         cells = facts.quasi.get_column(name)
         parts.append(tag("h3", name, " ", tag("span", about["kind"], class_="kind")))
-        spread = spread_of(cells, about)
-        parts.append(_number_cells(name, spread, about, loss) if spread else _category_cells(name, cells, loss))
+        parts.append(_drawn(name, partial(_quasi_chart, name, cells, about, loss)))
     return parts
+
+
+def _quasi_chart(name: str, cells: Any, about: Any, loss: float) -> Markup:
+    spread = spread_of(cells, about)
+    return _number_cells(name, spread, about, loss) if spread else _category_cells(name, cells, loss)
 
 
 def _number_cells(name: str, spread: Spread, about: Any, loss: float) -> Markup:

@@ -41,8 +41,13 @@ class OrderedDomain:
     @cached_property
     def normalized(self) -> FloatArray:
         """Positions scaled to 0..1 (all 0 for a single value)."""
-        span = self.positions[-1] - self.positions[0] if len(self.positions) else 0.0
-        return (self.positions - self.positions[0]) / span if span > 0 else np.zeros(len(self.positions))
+        if len(self.positions) < 2:
+            return np.zeros(len(self.positions))
+        # Numbers beyond half of the greatest may differ by more than there are numbers for.
+        positions = (
+            self.positions / 4 if np.abs(self.positions).max() > np.finfo(np.float64).max / 2 else self.positions
+        )
+        return np.asarray((positions - positions[0]) / (positions[-1] - positions[0]))
 
     def loss(self, low: npt.ArrayLike, high: npt.ArrayLike) -> FloatArray:
         """(hi - lo) / (U - L), element by element; a range that mixes values and "missing" costs 1."""

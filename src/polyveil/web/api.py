@@ -281,7 +281,8 @@ def _finished(store: Store, run_id: str) -> StoredRun:
 
 def parse_policy(policy: str | dict[str, Any], folder: Path) -> Policy:
     """Read and check a policy with its method's options; hierarchy files are looked up beside the table only."""
-    found = from_text(policy, folder=folder) if isinstance(policy, str) else from_dict(policy, folder=folder)
+    read: Any = from_text if isinstance(policy, str) else from_dict
+    found: Policy = read(policy, folder=folder, files="beside")
     make_method(found.method)
     return found
 

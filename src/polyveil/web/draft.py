@@ -98,7 +98,7 @@ class Draft:
     def check(self) -> tuple[Policy | None, Sequence[Fault]]:
         """The policy, or everything that is wrong with it."""
         try:
-            policy = from_dict(self.data, folder=self.folder)
+            policy = from_dict(self.data, folder=self.folder, files="beside")
             resolve_form(policy, make_method(policy.method))
         except PolicyError as error:
             return None, error.faults
@@ -112,7 +112,7 @@ def open_draft(folder: Path, profiles: Sequence[ColumnProfile], policy: str | No
         if isinstance(saved, dict) and isinstance(saved.get("columns"), dict):
             return Draft(folder, saved)
     text = starter_policy(profiles) if policy is None else (folder / policy).read_text(encoding="utf-8")
-    draft = Draft(folder, self_contained(from_text(text, folder=folder)))
+    draft = Draft(folder, self_contained(from_text(text, folder=folder, files="beside")))
     draft.save()
     return draft
 
@@ -142,7 +142,7 @@ def read_policy(content: bytes, columns: Sequence[str], folder: Path) -> dict[st
     manifest = _manifest(text)
     if manifest is None:
         try:
-            return self_contained(from_text(text, folder=folder))
+            return self_contained(from_text(text, folder=folder, files="beside"))
         except BrokenRule as broken:
             raise PolicyError([Fault("the file", broken.rule, broken.remedy)]) from None
     data = to_dict(from_public(manifest["policy"]))

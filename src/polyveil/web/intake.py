@@ -7,11 +7,13 @@ import re
 import zipfile
 import zlib
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from polyveil.errors import InputError
 
 CHUNK = 1 << 20
+CELL = 16
+"""Bytes that a cell takes in memory, whatever it holds."""
 _BUNDLE_FILE = re.compile(r"[\w-]+\.(json|parquet|csv|html)")
 _MOST_FILES = 100
 
@@ -28,29 +30,62 @@ def copy_limited(content: BinaryIO, path: Path, limit: int) -> None:
 
 
 def check_unpacked(path: Path, limit: int) -> None:
-    """A small packed file may stand for an enormous table: count before anything is read into memory."""
-    too_large = InputError(f"unpacked, the file has more than {limit // 10**6} MB, more than the workbench accepts")
-    if path.suffix == ".gz":
-        size = 0
-        try:
-            with gzip.open(path) as stream:
-                while piece := stream.read(CHUNK):
-                    size += len(piece)
-                    if size > limit:
-                        raise too_large
-        except (OSError, EOFError, zlib.error):
-            raise InputError("the packed file is damaged. Pack it again") from None
-    elif path.suffix in (".parquet", ".pq"):
-        import pyarrow.lib
-        import pyarrow.parquet as pq
+    """A small file may stand for an enormous table: reckon what it takes in memory before anything is read into it."""
+    needed = _size_of_parquet if path.suffix in (".parquet", ".pq") else _size_of_text
+    if needed(path, limit) > limit:
+        raise InputError(f"in memory, the table takes more than {limit // 10**6} MB. Start with a larger --max-upload")
 
-        try:
-            about = pq.read_metadata(path)
-        except (pyarrow.lib.ArrowException, OSError):
-            raise InputError("the file is not Parquet, or it is damaged") from None
-        packed = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-        if max(packed, about.num_rows * about.num_columns) > limit:
-            raise too_large
+
+def _size_of_text(path: Path, limit: int) -> int:
+    """Bytes of the text and of its cells, counted by whatever may separate them; stops once there are too many."""
+    size = 0
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+            while size <= limit and (piece := stream.read(CHUNK)):
+                size += len(piece) + CELL * max(piece.count(mark) for mark in b",;\t|\n")
+    except (OSError, EOFError, zlib.error):
+        raise InputError("the packed file is damaged. Pack it again") from None
+    return size
+
+
+def _size_of_parquet(path: Path, limit: int) -> int:
+    """Bytes of the cells when every repeated text is written out; stops once there are too many."""
+    import pyarrow.lib
+    import pyarrow.parquet as pq
+
+    try:
+        about = pq.read_metadata(path)
+        schema = about.schema.to_arrow_schema()
+        size = int(about.num_rows * about.num_columns * CELL)
+        texts = [field.name for field in schema if _is_text(field.type)]
+        if size > limit or not texts:
+            return size
+        file = pq.ParquetFile(path, read_dictionary=texts)
+        for group in range(about.num_row_groups):
+            for name in texts:
+                if size > limit:
+                    return size
+                size += _written_out(file.read_row_group(group, columns=[name]).column(0))
+    except (pyarrow.lib.ArrowException, OSError):
+        raise InputError("the file is not Parquet, or it is damaged") from None
+    return size
+
+
+def _is_text(kind: Any) -> bool:
+    import pyarrow.types as types
+
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    return bool(
+        types.is_string(kind) or types.is_large_string(kind) or types.is_binary(kind) or types.is_large_binary(kind)
+    )
+
+
+def _written_out(column: Any) -> int:
+    """Bytes of a column of texts, each as often as it occurs."""
+    import pyarrow.compute as pc
+
+    lengths = [pc.binary_length(piece.dictionary).take(piece.indices) for piece in column.chunks]
+    return sum(int(pc.sum(each, min_count=0).as_py()) for each in lengths)
 
 
 def unpack_bundle(packed: Path, target: Path, limit: int) -> None:

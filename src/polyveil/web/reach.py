@@ -97,7 +97,7 @@ def reach(table: Table, draft: Mapping[str, Any], folder: Any) -> Reach:
         for name, column in draft["columns"].items()
     }
     asked = {"columns": columns, "privacy": {"k": 2}, "missing": draft.get("missing")}
-    coded = encode(bind(from_dict(asked, folder=folder), table))
+    coded = encode(bind(from_dict(asked, folder=folder, files="beside"), table))
     attributes = attributes_of(coded)
     advice = advise_t(coded, draws=_DRAWS)
     return Reach(

@@ -40,7 +40,7 @@ class Settings:
     token: str | None = field(default_factory=lambda: secrets.token_urlsafe(24), repr=False)
     public_names: tuple[str, ...] = ()
     max_upload: int = 500 * MEGABYTE
-    max_unpacked: int = 5_000 * MEGABYTE
+    max_unpacked: int = 2_000 * MEGABYTE
     keep_days: float = 7.0
     workers: int = 2
     max_waiting: int = 50

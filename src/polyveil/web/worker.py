@@ -71,7 +71,9 @@ def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> di
     from polyveil.policy import from_text
     from polyveil.web.explore import write_views
 
-    policy = from_text((folder / "policy.yaml").read_text(encoding="utf-8"), folder=Path(about["hierarchies"]))
+    policy = from_text(
+        (folder / "policy.yaml").read_text(encoding="utf-8"), folder=Path(about["hierarchies"]), files="beside"
+    )
     source = Path(about["path"])
     release = anonymize(source, policy, out=folder / "release", seed=about["seed"], progress=progress)
     release.save_private(folder / "private")

@@ -58,7 +58,7 @@ def shape_of(work: Work, name: str) -> Shape:
     alone = Table(table.frame.select(name), table.name, table.decimal, table.first_line)
     try:
         asked = {"columns": {name: column}, "privacy": {"k": 2}, "missing": work.draft.data.get("missing")}
-        bound = bind(from_dict(asked, folder=work.draft.folder), alone)
+        bound = bind(from_dict(asked, folder=work.draft.folder, files="beside"), alone)
     except PolicyError as error:
         cells = table.frame[name].cast(pl.String)
         return Shape(None, work.open.counts(name), cells.null_count(), error.faults)
