@@ -84,6 +84,14 @@ def _loss_table(loss: Mapping[str, Any]) -> Any:
 def show_verification(verification: Verification) -> None:
     """Every check with its outcome, then the verdict."""
     out = console()
+    if verification.columns:
+        table = plain_table("column", "role", "guarantees", "take care")
+        for about in verification.columns:
+            marks = "; ".join(about["marks"])
+            table.add_row(
+                about["name"], about["role"], "; ".join(about["guarantees"]), f"[red]{marks}[/]" if marks else ""
+            )
+        out.print(table)
     for finding in verification.findings:
         out.print(f"{MARK[finding.outcome]} [bold]{finding.check}[/]  {finding.message}")
     out.print("[green]All checks passed.[/]" if verification.holds else "[red]The release FAILS its checks.[/]")

@@ -13,6 +13,9 @@ from polyveil.cli.frame import print_json, reported_errors
 
 def verify(
     release: Annotated[str, typer.Argument(help="The release folder, or its database with ?schema=NAME, as in --out.")],
+    policy: Annotated[
+        Path | None, typer.Option("--policy", "-p", help="What you meant to publish: roles and guarantees to compare.")
+    ] = None,
     signer: Annotated[
         Path | None, typer.Option(help="Public key (.pub): fail unless the release is signed with its private key.")
     ] = None,
@@ -34,10 +37,13 @@ def verify(
 
         spark = session_of(engine, master)
         if spark is None:
-            verification = run(release, signer=signer)
+            verification = run(release, policy=policy, signer=signer)
         else:
             from polyveil.engines.spark import verify as on_spark
+            from polyveil.errors import InputError
 
+            if policy is not None:
+                raise InputError("--policy is not compared on Spark. Leave --engine out")
             verification = on_spark(release, spark, signer=signer)
         verification = with_report(verification, release)
         if as_json:

@@ -19,6 +19,7 @@ from polyveil.policy.schema import Column
 from polyveil.table.databases import is_url
 from polyveil.verification.claims import promise_name
 from polyveil.verification.closed import check_closed
+from polyveil.verification.columns import compare_declarations, describe_columns
 from polyveil.verification.database import StoredRelease, read_stored
 from polyveil.verification.files import REPORT, check_folder, check_form, read_manifest, read_tables
 from polyveil.verification.findings import Finding, Verification, fails, not_checked, unchecked
@@ -83,7 +84,8 @@ def verify(release: ReleaseLike, *, policy: PolicyLike | None = None, signer: Pa
     content = verify_tables(manifest, tables)
     asked = () if policy is None else _asked(load_policy(policy), manifest, tables)
     findings = [*findings, *_beside(release, signer)]
-    return Verification((*findings, *content.findings, *asked), content.verdicts)
+    columns = describe_columns(from_public(manifest["policy"]), content.verdicts, tables)
+    return Verification((*findings, *content.findings, *asked), content.verdicts, columns)
 
 
 def _beside(release: ReleaseLike, signer: Path | str | None) -> list[Finding]:
@@ -118,16 +120,9 @@ def load_release(release: ReleaseLike) -> tuple[Mapping[str, Any], Mapping[str, 
 def _asked(asked: Policy, manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> tuple[Finding, ...]:
     """The release held against the guarantees of another policy; cells mean what the release says they mean."""
     stated = from_public(manifest["policy"])
-    lacking = [
-        name
-        for name in (*asked.having("quasi"), *asked.having("sensitive"))
-        if name not in stated.columns or stated.columns[name].role != asked.columns[name].role
-    ]
-    if lacking:
-        raise InputError(
-            f"the release does not have {', '.join(lacking)} in the role that the policy asks for. "
-            "Give a policy whose quasi-identifiers and sensitive columns are those of the release"
-        )
+    differing = compare_declarations(asked, stated)
+    if differing:
+        return tuple(replace(finding, check=f"asked: {finding.check}") for finding in differing)
     columns = {name: _with_guarantees(column, asked.columns.get(name)) for name, column in stated.columns.items()}
     merged = stated.model_copy(update={"columns": columns, "privacy": asked.privacy})
     content = FORMS[manifest["form"]](manifest, merged, tables)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,6 +29,8 @@ class Verification(Result):
 
     findings: tuple[Finding, ...]
     verdicts: tuple[Verdict, ...] = ()
+    columns: tuple[Mapping[str, Any], ...] = ()
+    """Per published column: its name, role, guarantees in words, and marks for what is easily overlooked."""
 
     @property
     def outcome(self) -> Outcome:
@@ -60,7 +62,12 @@ class Verification(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """As `polyveil verify --json` prints it."""
-        return {"holds": self.holds, "outcome": self.outcome, "findings": list(self.records())}
+        return {
+            "holds": self.holds,
+            "outcome": self.outcome,
+            "findings": list(self.records()),
+            "columns": list(self.columns),
+        }
 
 
 def holds(check: str, message: str) -> Finding:

@@ -1,0 +1,80 @@
+"""What a release promises of each column, and what a reader should know about columns without a promise."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polyveil.models import Verdict
+from polyveil.policy import Policy
+from polyveil.policy.rules import File, Tree
+from polyveil.policy.schema import Column
+from polyveil.verification.findings import Finding, fails
+
+NEARLY_UNIQUE = 0.9
+"""From this share of distinct values on, a column that is published as it is may name people."""
+_NO_EFFECT = {"t": 1.0, "alpha": 1.0}
+
+
+def describe_columns(
+    policy: Policy, verdicts: Sequence[Verdict], tables: Mapping[str, pl.DataFrame]
+) -> tuple[dict[str, Any], ...]:
+    """Every published column with its role, its guarantees, and marks for what is easily overlooked."""
+    about = []
+    for name, column in policy.columns.items():
+        own = [v for v in verdicts if _is_about(v, name)] if column.role == "sensitive" else []
+        if column.role == "quasi":
+            own = [v for v in verdicts if v.attribute is None]
+        marks = _marks(name, column, own, tables)
+        about.append({"name": name, "role": column.role, "guarantees": [v.statement for v in own], "marks": marks})
+    return tuple(about)
+
+
+def _is_about(verdict: Verdict, name: str) -> bool:
+    return verdict.attribute is not None and name in (verdict.attribute, *verdict.attribute.split(" + "))
+
+
+def _marks(name: str, column: Column, own: Sequence[Verdict], tables: Mapping[str, pl.DataFrame]) -> list[str]:
+    marks = [
+        f"{v.parameter} = {_NO_EFFECT[v.parameter]:g} or more has no effect"
+        for v in own
+        if v.threshold >= _NO_EFFECT.get(v.parameter, float("inf"))
+    ]
+    if column.role == "sensitive" and len(own) == len(marks):
+        marks.append("sensitive, and no guarantee protects it")
+    if column.role == "insensitive":
+        frame = next((table for table in tables.values() if name in table.columns), None)
+        distinct = 0 if frame is None or not frame.height else frame.get_column(name).n_unique() / frame.height
+        if distinct >= NEARLY_UNIQUE:
+            share = "every" if distinct == 1 else "nearly every"
+            marks.append(f"{share} value is unique: it may identify people although it is published as insensitive")
+    return marks
+
+
+def compare_declarations(meant: Policy, stated: Policy) -> list[Finding]:
+    """Where the release declares a column other than the publisher meant it: role, distance, hierarchy."""
+    findings = []
+    for name, column in meant.columns.items():
+        there = stated.columns.get(name)
+        if there is None:
+            continue  # what is not published needs no protection
+        if there.role != column.role:
+            words = f"{name} is meant as {column.role} and published as {there.role}"
+            findings.append(fails(f"role of {name}", words))
+        elif column.role == "sensitive":
+            if column.distance is not None and column.distance != there.distance:
+                words = f"{name} is meant with {column.distance} distance and published with {there.distance} distance"
+                findings.append(fails(f"distance of {name}", words))
+            if _tree(column, meant) != _tree(there, stated):
+                findings.append(fails(f"hierarchy of {name}", f"{name} is published with another hierarchy than meant"))
+    return findings
+
+
+def _tree(column: Column, policy: Policy) -> Any:
+    """What decides the distances of a hierarchy: the tree, however it was written, or the rule."""
+    rule = column.hierarchy
+    if isinstance(rule, Tree):
+        return rule.build().to_nested()
+    return rule.build(policy.folder).to_nested() if isinstance(rule, File) else rule
