@@ -29,8 +29,8 @@ from polyveil.policy import Policy
 from polyveil.releases import Release
 from polyveil.releases.left_out import released_reference
 from polyveil.releases.manifest import build_manifest, people_section
-from polyveil.releases.publish import check_place, publish
-from polyveil.releases.release import Original
+from polyveil.releases.publish import check_place
+from polyveil.releases.release import Original, publish_release
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.databases.exact import storable
@@ -145,15 +145,7 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
     def publish(
         self, release: Release, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
     ) -> Release:
-        publish(
-            out,
-            release.frames,
-            release.manifest,
-            file_format=release.file_format,
-            overwrite=overwrite,
-            report=report,
-            accept=accept,
-        )
+        publish_release(release, out, overwrite=overwrite, report=report, accept=accept)
         return release
 
     def verify(self, written: Any) -> Verification:

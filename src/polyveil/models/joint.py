@@ -24,14 +24,14 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
-from polyveil.models.base import TOLERANCE, Model, SensitiveModel
+from polyveil.models.base import TOLERANCE, Model
 from polyveil.models.clusters import Clusters, cluster
 from polyveil.models.constraints import Constraint, JointTransport
 from polyveil.models.ground import equal
 from polyveil.models.space import TupleSpace, tuple_space, value_space
 from polyveil.models.statistics import Attribute, Block, ClassStatistics, Sparse
 from polyveil.models.transport import best_cost, tree_costs
-from polyveil.policy.schema import Column, Policy, Privacy
+from polyveil.policy.schema import Policy
 
 MOST_CELLS = 4_000
 """Tuples beyond this many share cells; the cells' radius is added to what is measured."""
@@ -89,7 +89,7 @@ def joint_attribute(parts: Sequence[Attribute], tuples: IntArray, counts: IntArr
     )
 
 
-class JointCloseness(SensitiveModel):
+class JointCloseness(Model):
     """The joint distance of some sensitive attributes is at most t in every class; `attribute` is their joint name."""
 
     key = "joint-t-closeness"
@@ -103,19 +103,14 @@ class JointCloseness(SensitiveModel):
     direction = "at most"
     monotone = True
     summary = "joint"
+    attribute: str
+
+    def __init__(self, t: float, attribute: str) -> None:
+        super().__init__(t, attribute)
 
     @classmethod
     def for_table(cls, policy: Policy) -> Sequence[Model]:
         return [cls(joint.t, joint_name(joint.columns)) for joint in policy.privacy.joint]
-
-    @classmethod
-    def for_column(cls, name: str, column: Column, privacy: Privacy) -> Model | None:
-        return None
-
-    @classmethod
-    def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
-        """Measured only where it is asked for: which columns belong together is the steward's choice."""
-        return ()
 
     def measure(self, block: Block) -> FloatArray:
         """At least the true distance of every class; the greatest is exact where its linear program is small."""

@@ -23,9 +23,10 @@ _UNION_TAGS = frozenset({"equal", "given"})
 _LONGEST_ECHO = 40
 _SYNONYMS = {
     **dict.fromkeys(["quasiidentifier", "quasiidentifying", "qi", "qid"], "quasi"),
-    **dict.fromkeys(["id", "directidentifier", "identifying"], "identifier"),
+    **dict.fromkeys(["id", "directidentifier", "identifying", "explicitidentifier"], "identifier"),
+    **dict.fromkeys(["subject", "patient", "individual", "participant", "respondent"], "person"),
     **dict.fromkeys(["confidential", "private", "secret"], "sensitive"),
-    **dict.fromkeys(["nonsensitive", "public", "harmless"], "insensitive"),
+    **dict.fromkeys(["nonsensitive", "notsensitive", "public", "harmless"], "insensitive"),
 }
 """Other names of the roles, without their hyphens."""
 

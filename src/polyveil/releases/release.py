@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -162,7 +162,7 @@ class Release(DescribedRelease[Any]):
     def save(
         self, path: Path | str, *, overwrite: bool = False, report: bool = True, sign: Path | str | None = None
     ) -> None:
-        """Write the bundle, or into the database a URL names; it appears only once the verifier has passed it.
+        """Write a release folder, or into the database that a URL names; it appears only if the verifier passes it.
 
         `sign` is a private key, as `polyveil keys` makes it.
         """
@@ -172,15 +172,7 @@ class Release(DescribedRelease[Any]):
             signed(written)
             require_verified(written)
 
-        publish(
-            path,
-            self.frames,
-            self.manifest,
-            file_format=self.file_format,
-            overwrite=overwrite,
-            report=report,
-            accept=accept,
-        )
+        publish_release(self, path, overwrite=overwrite, report=report, accept=accept)
 
     def save_private(self, folder: Path | str) -> None:
         """Write what must never be published - which class each input row went to - for the steward's own files."""
@@ -208,6 +200,21 @@ def _write_for_owner(frame: pl.DataFrame, file: Path) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def publish_release(
+    release: Release, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
+) -> None:
+    """Write the tables and the manifest; they appear once `accept` has passed what was written."""
+    publish(
+        out,
+        release.frames,
+        release.manifest,
+        file_format=release.file_format,
+        overwrite=overwrite,
+        report=report,
+        accept=accept,
+    )
 
 
 def require_verified(written: Path | StoredRelease) -> Verification:

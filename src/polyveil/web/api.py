@@ -21,7 +21,6 @@ from polyveil.web.rows import add_row_routes
 from polyveil.web.store import FINISHED, Missing, RunState, Store, StoredRun, StoredTable
 from polyveil.web.tables import Library
 
-Id = Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
 SEED_LIMIT = 2**63
 SMALL = 20_000_000
 """Most bytes of a policy or a hierarchy."""

@@ -58,14 +58,7 @@ class BlockTree:
 
     def leaves(self) -> list[int]:
         """The blocks, by number."""
-        found, waiting = [], [0]
-        while waiting:
-            node = waiting.pop()
-            if self.left[node] < 0:
-                found.append(node)
-            else:
-                waiting += [int(self.left[node]), int(self.right[node])]
-        return sorted(found)
+        return sorted(self.below(0))
 
     def below(self, node: int) -> set[int]:
         """The blocks within a node."""

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any
+from contextlib import suppress
+from typing import Any, ClassVar
 
 import duckdb
 import polars as pl
 import pyarrow as pa
 
 from polyveil.errors import InputError
-from polyveil.frames import listed
 from polyveil.table.databases.faults import duckdb_fault
 from polyveil.table.databases.files import check_file
 from polyveil.table.databases.names import Query, TableName, Wanted, quoted
 from polyveil.table.databases.place import Place
 from polyveil.table.databases.session import BATCH_ROWS, DescribedColumn, in_batches
+from polyveil.table.databases.sql_session import FileSession
 
 # Nothing is fetched from anywhere because a view or a query mentions it.
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
@@ -28,19 +27,21 @@ _PLAIN = {
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DOUBLE"),
     *("VARCHAR", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZONE"),
 }
-_TYPES: dict[type[pl.DataType], str] = {
-    pl.Boolean: "BOOLEAN",
-    pl.Int64: "BIGINT",
-    pl.Float64: "DOUBLE",
-    pl.String: "VARCHAR",
-    pl.Date: "DATE",
-    pl.Time: "TIME",
-}
 _ROWS = "polyveil_rows"
 
 
-class DuckdbSession:
-    """One connection inside one transaction, read-only unless asked otherwise."""
+class DuckdbSession(FileSession):
+    """A DuckDB file."""
+
+    errors = duckdb.Error
+    types: ClassVar = {
+        pl.Boolean: "BOOLEAN",
+        pl.Int64: "BIGINT",
+        pl.Float64: "DOUBLE",
+        pl.String: "VARCHAR",
+        pl.Date: "DATE",
+        pl.Time: "TIME",
+    }
 
     def __init__(self, place: Place, *, writable: bool) -> None:
         self.place = place
@@ -71,12 +72,10 @@ class DuckdbSession:
             wanted.schema or "",
         )
         if not found:
-            tables = self.tables()
-            near = f"It has: {listed(tables)}" if tables else "It has no tables"
-            raise InputError(f"{self.place.without_schema} has no table {wanted}. {near}")
-        return self._sql(TableName(found[0][1], found[0][0]))
+            raise self._no_table(wanted)
+        return self.in_sql(TableName(found[0][1], found[0][0]))
 
-    def _sql(self, name: TableName) -> str:
+    def in_sql(self, name: TableName) -> str:
         """With the database before the schema: alone, a schema called as the file could be either."""
         return f"{quoted(self.catalogue)}.{name.sql}"
 
@@ -92,12 +91,11 @@ class DuckdbSession:
             yield from relation.to_arrow_reader(BATCH_ROWS)
 
     def tables(self) -> list[str]:
-        rows = self._rows(
+        return self._first_column(
             "SELECT CASE WHEN table_schema = current_schema() THEN table_name "
             "ELSE table_schema || '.' || table_name END FROM information_schema.tables "
             "WHERE table_catalog = current_database() ORDER BY 1"
         )
-        return [str(row[0]) for row in rows]
 
     def has_schema(self, schema: str) -> bool:
         return bool(
@@ -109,51 +107,30 @@ class DuckdbSession:
         )
 
     def relations(self, schema: str) -> list[str]:
-        rows = self._rows(
+        return self._first_column(
             "SELECT name FROM (SELECT table_name AS name, schema_name, database_name FROM duckdb_tables() "
             "UNION ALL SELECT view_name, schema_name, database_name FROM duckdb_views() WHERE NOT internal "
             "UNION ALL SELECT sequence_name, schema_name, database_name FROM duckdb_sequences()) "
             "WHERE lower(schema_name) = lower($1) AND database_name = current_database() ORDER BY 1",
             schema,
         )
-        return [str(row[0]) for row in rows]
-
-    def check_creatable(self, schema: str) -> None:
-        if not self.created and not os.access(str(self.place.file), os.W_OK):
-            raise InputError(
-                f"{self.place.without_schema} is not writable. Change its permissions, or name another file"
-            )
-
-    def stored(self, schema: str, table: str) -> TableName:
-        return TableName(table, schema)
 
     def create_schema(self, schema: str) -> None:
         self._run(f"CREATE SCHEMA IF NOT EXISTS {quoted(self.catalogue)}.{quoted(schema)}", "creating the schema")
 
     def create(self, name: TableName, frame: pl.DataFrame) -> None:
-        columns = ", ".join(f"{quoted(column)} {_type_of(dtype)}" for column, dtype in frame.schema.items())
-        self._run(f"CREATE TABLE {self._sql(name)} ({columns})", f"creating {name}")
+        self._create_empty(name, frame)
         with self._faults(f"writing {name}"):
             self.connection.register(_ROWS, in_batches(frame))
-            self.connection.execute(f"INSERT INTO {self._sql(name)} FROM {_ROWS}")
+            self.connection.execute(f"INSERT INTO {self.in_sql(name)} FROM {_ROWS}")
             self.connection.unregister(_ROWS)
-
-    def drop(self, name: TableName) -> None:
-        self._run(f"DROP TABLE {self._sql(name)}", f"replacing {name}")
-
-    def commit(self) -> None:
-        with self._faults("committing"):
-            self.connection.commit()
-        self.created = False
 
     def close(self) -> None:
         with suppress(duckdb.Error):
             self.connection.rollback()
         with suppress(duckdb.Error):
             self.connection.close()
-        if self.created and self.place.file is not None:
-            self.place.file.unlink(missing_ok=True)
-            self.place.file.with_name(self.place.file.name + ".wal").unlink(missing_ok=True)
+        self._remove_if_new()
 
     def _run(self, statement: str, doing: str) -> None:
         with self._faults(doing):
@@ -163,13 +140,8 @@ class DuckdbSession:
         with self._faults("looking into the catalogue"):
             return list(self.connection.execute(statement, list(values)).fetchall())
 
-    @contextmanager
-    def _faults(self, doing: str) -> Iterator[None]:
-        """DuckDB's errors as one clear line that holds no data."""
-        try:
-            yield
-        except (duckdb.Error, OSError, pa.ArrowException) as error:
-            raise duckdb_fault(error, self.place, doing) from None
+    def fault(self, error: Exception, doing: str) -> InputError:
+        return duckdb_fault(error, self.place, doing)
 
 
 def _described(name: str, kind: str) -> DescribedColumn:
@@ -186,9 +158,3 @@ def _described(name: str, kind: str) -> DescribedColumn:
     if kind == "TIMESTAMP_S":
         return DescribedColumn(name, kind, f"CAST({cell} AS TIMESTAMP)")
     return DescribedColumn(name, kind, cell if kind in _PLAIN else None)
-
-
-def _type_of(dtype: pl.DataType) -> str:
-    if isinstance(dtype, pl.Datetime):
-        return "TIMESTAMPTZ" if dtype.time_zone else "TIMESTAMP"
-    return _TYPES[type(dtype)]

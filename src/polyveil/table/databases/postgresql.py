@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from typing import Any
+from contextlib import suppress
+from typing import ClassVar
 
 import adbc_driver_manager
 import polars as pl
@@ -17,11 +17,11 @@ import pyarrow as pa
 from adbc_driver_postgresql import dbapi
 
 from polyveil.errors import InputError
-from polyveil.frames import listed
 from polyveil.table.databases.faults import postgresql_fault
 from polyveil.table.databases.names import Query, TableName, Wanted, quoted
 from polyveil.table.databases.place import Place
 from polyveil.table.databases.session import DescribedColumn, in_batches
+from polyveil.table.databases.sql_session import SqlSession
 
 # Types read as text: the driver knows them as bytes only, and their text is all there is to them.
 _AS_TEXT = ("uuid", "inet", "cidr", "macaddr", "macaddr8", "citext", "bpchar")
@@ -34,22 +34,24 @@ _PLAIN = (
     pa.types.is_timestamp,
     pa.types.is_time,
 )
-_TYPES: dict[type[pl.DataType], str] = {
-    pl.Boolean: "boolean",
-    pl.Int64: "bigint",
-    pl.Float64: "double precision",
-    pl.String: "text",
-    pl.Date: "date",
-    pl.Time: "time",
-}
 LONGEST_NAME = 63
 CONNECT_SECONDS = "10"
 # Replacing a release waits for its readers, but not for ever.
 LOCK_WAIT = "30s"
 
 
-class PostgresqlSession:
-    """One connection inside one transaction, read-only unless asked otherwise."""
+class PostgresqlSession(SqlSession):
+    """A PostgreSQL database."""
+
+    errors = adbc_driver_manager.Error
+    types: ClassVar = {
+        pl.Boolean: "boolean",
+        pl.Int64: "bigint",
+        pl.Float64: "double precision",
+        pl.String: "text",
+        pl.Date: "date",
+        pl.Time: "time",
+    }
 
     def __init__(self, place: Place, *, writable: bool) -> None:
         self.place = place
@@ -57,10 +59,10 @@ class PostgresqlSession:
             self.connection = dbapi.connect(_connection_string(place.settings))
         try:
             mode = "READ WRITE" if writable else "ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-            self._run(f"SET TRANSACTION {mode}")
+            self._run(f"SET TRANSACTION {mode}", "preparing")
             # Enough digits for a `real` to be told from its neighbours, whatever the server's settings say.
-            self._run("SET LOCAL extra_float_digits = 3")
-            self._run(f"SET LOCAL lock_timeout = '{LOCK_WAIT}'")
+            self._run("SET LOCAL extra_float_digits = 3", "preparing")
+            self._run(f"SET LOCAL lock_timeout = '{LOCK_WAIT}'", "preparing")
         except BaseException:
             self.close()
             raise
@@ -74,9 +76,7 @@ class PostgresqlSession:
             return f"(\n{wanted.sql}\n) AS q"
         found = self._find(wanted)
         if found is None:
-            tables = self.tables()
-            near = f"It has: {listed(tables)}" if tables else "It has no table that this user can see"
-            raise InputError(f"{self.place.without_schema} has no table {wanted}. {near}")
+            raise self._no_table(wanted)
         return found.sql
 
     def _find(self, wanted: TableName) -> TableName | None:
@@ -115,25 +115,23 @@ class PostgresqlSession:
             yield from cursor.fetch_record_batch()
 
     def tables(self) -> list[str]:
-        rows = self._rows(
+        return self._first_column(
             "SELECT CASE WHEN pg_table_is_visible(c.oid) THEN c.relname::text ELSE n.nspname || '.' || c.relname END "
             "FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
             "WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') "
             "AND n.nspname NOT IN ('pg_catalog', 'information_schema') AND n.nspname !~ '^pg_' "
             "AND has_table_privilege(c.oid, 'SELECT') ORDER BY 1"
         )
-        return [str(row[0]) for row in rows]
 
     def has_schema(self, schema: str) -> bool:
         return bool(self._rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", schema))
 
     def relations(self, schema: str) -> list[str]:
-        rows = self._rows(
+        return self._first_column(
             "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
             "WHERE n.nspname = $1 AND c.relkind NOT IN ('i', 'I', 't', 'c') ORDER BY 1",
             schema,
         )
-        return [str(row[0]) for row in rows]
 
     def check_creatable(self, schema: str) -> None:
         _check_name(schema, "schema")
@@ -157,39 +155,17 @@ class PostgresqlSession:
     def create(self, name: TableName, frame: pl.DataFrame) -> None:
         for column in frame.columns:
             _check_name(column, "column")
-        columns = ", ".join(f"{quoted(column)} {_type_of(dtype)}" for column, dtype in frame.schema.items())
-        self._run(f"CREATE TABLE {name.sql} ({columns})", f"creating {name}")
+        self._create_empty(name, frame)
         with self._faults(f"writing {name}"), self.connection.cursor() as cursor:
             cursor.adbc_ingest(name.name, in_batches(frame), mode="append", db_schema_name=name.schema)
-
-    def drop(self, name: TableName) -> None:
-        self._run(f"DROP TABLE {name.sql}", f"replacing {name}")
-
-    def commit(self) -> None:
-        with self._faults("committing"):
-            self.connection.commit()
 
     def close(self) -> None:
         # A connection the server has already ended cannot be ended in order, and need not be.
         with suppress(adbc_driver_manager.Error):
             self.connection.close()
 
-    def _run(self, statement: str, doing: str = "preparing") -> None:
-        with self._faults(doing), self.connection.cursor() as cursor:
-            cursor.execute(statement)
-
-    def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
-        with self._faults("looking into the catalogue"), self.connection.cursor() as cursor:
-            cursor.execute(statement, values or None)
-            return list(cursor.fetchall())
-
-    @contextmanager
-    def _faults(self, doing: str) -> Iterator[None]:
-        """The driver's errors as one clear line that holds neither data nor secrets."""
-        try:
-            yield
-        except (adbc_driver_manager.Error, OSError, pa.ArrowException) as error:
-            raise postgresql_fault(error, self.place, doing) from None
+    def fault(self, error: Exception, doing: str) -> InputError:
+        return postgresql_fault(error, self.place, doing)
 
 
 def _described(column: pa.Field) -> DescribedColumn:
@@ -205,12 +181,6 @@ def _described(column: pa.Field) -> DescribedColumn:
         return DescribedColumn(column.name, type_name, f"{name}::text")
     plain = type_name in _WHOLE or any(is_type(column.type) for is_type in _PLAIN)
     return DescribedColumn(column.name, type_name, name if plain else None)
-
-
-def _type_of(dtype: pl.DataType) -> str:
-    if isinstance(dtype, pl.Datetime):
-        return "timestamptz" if dtype.time_zone else "timestamp"
-    return _TYPES[type(dtype)]
 
 
 def _check_name(name: str, what: str) -> None:

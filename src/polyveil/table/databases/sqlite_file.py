@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 from urllib.parse import quote
 
 import adbc_driver_manager
@@ -15,12 +14,12 @@ import pyarrow as pa
 from adbc_driver_sqlite import dbapi
 
 from polyveil.errors import InputError
-from polyveil.frames import listed
 from polyveil.table.databases.faults import sqlite_fault
 from polyveil.table.databases.files import check_file
 from polyveil.table.databases.names import Query, TableName, Wanted, quoted
 from polyveil.table.databases.place import Place
 from polyveil.table.databases.session import BATCH_ROWS, Becomes, DescribedColumn, in_batches
+from polyveil.table.databases.sql_session import FileSession
 
 # Declared types that SQLite stores as text or integers; what they hold is turned over if every cell fits.
 _DECLARED: dict[str, Becomes] = {
@@ -32,14 +31,6 @@ _DECLARED: dict[str, Becomes] = {
     "TIMESTAMP": "timestamp",
     "TIMESTAMPTZ": "timestamp UTC",
 }
-_TYPES: dict[type[pl.DataType], str] = {
-    pl.Boolean: "BOOLEAN",
-    pl.Int64: "INTEGER",
-    pl.Float64: "REAL",
-    pl.String: "TEXT",
-    pl.Date: "DATE",
-    pl.Time: "TIME",
-}
 _AS_TEXT: dict[type[pl.DataType], str] = {pl.Date: "%Y-%m-%d", pl.Time: "%H:%M:%S%.6f"}
 # The driver takes each column's type from its first rows; a row of our own before them settles it.
 _FIRST_ROW = {"integer": "0", "real": "0.5", "text": "''"}
@@ -49,8 +40,18 @@ COLUMNS_AT_ONCE = 500
 BUSY_MILLISECONDS = 10_000
 
 
-class SqliteSession:
-    """One connection inside one transaction, read-only unless asked otherwise."""
+class SqliteSession(FileSession):
+    """A SQLite file."""
+
+    errors = adbc_driver_manager.Error
+    types: ClassVar = {
+        pl.Boolean: "BOOLEAN",
+        pl.Int64: "INTEGER",
+        pl.Float64: "REAL",
+        pl.String: "TEXT",
+        pl.Date: "DATE",
+        pl.Time: "TIME",
+    }
 
     def __init__(self, place: Place, *, writable: bool) -> None:
         self.place = place
@@ -59,7 +60,7 @@ class SqliteSession:
         with self._faults("opening"):
             self.connection = dbapi.connect(f"file:{quote(str(Path(str(place.file)).absolute()))}?mode={mode}")
         try:
-            self._run(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}")
+            self._run(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}", "opening")
             self._rows("SELECT count(*) FROM sqlite_master")
         except BaseException:
             self.close()
@@ -72,9 +73,7 @@ class SqliteSession:
             return f"(\n{wanted.sql}\n)"
         name = _in_file(wanted)
         if name.name.lower() not in [each.lower() for each in self.tables()]:
-            tables = self.tables()
-            near = f"It has: {listed(tables)}" if tables else "It has no tables"
-            raise InputError(f"{self.place.without_schema} has no table {wanted}. {near}")
+            raise self._no_table(wanted)
         return name.sql
 
     def describe(self, source: str, wanted: Wanted) -> list[DescribedColumn]:
@@ -122,11 +121,10 @@ class SqliteSession:
                 ours = 0
 
     def tables(self) -> list[str]:
-        rows = self._rows(
+        return self._first_column(
             "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite~_%' ESCAPE '~' "
             "ORDER BY name"
         )
-        return [str(row[0]) for row in rows]
 
     def has_schema(self, schema: str) -> bool:
         return bool(self.relations(schema))
@@ -141,56 +139,32 @@ class SqliteSession:
                 f"SQLite has no schemas: the tables of a release are named SCHEMA{SEPARATOR}TABLE there, so {schema!r} "
                 f"cannot be used. Choose a name without {SEPARATOR}, without _ at its end, not beginning with sqlite_"
             )
-        if not self.created and not os.access(str(self.place.file), os.W_OK):
-            raise InputError(
-                f"{self.place.without_schema} is not writable. Change its permissions, or name another file"
-            )
-
-    def stored(self, schema: str, table: str) -> TableName:
-        return TableName(table, schema)
+        super().check_creatable(schema)
 
     def create_schema(self, schema: str) -> None:
         """SQLite has none: the prefix is all there is."""
 
+    def in_sql(self, name: TableName) -> str:
+        return _in_file(name).sql
+
     def create(self, name: TableName, frame: pl.DataFrame) -> None:
-        name = _in_file(name)
-        columns = ", ".join(f"{quoted(column)} {_type_of(dtype)}" for column, dtype in frame.schema.items())
-        self._run(f"CREATE TABLE {name.sql} ({columns})", f"creating {name}")
+        self._create_empty(name, frame)
         with self._faults(f"writing {name}"), self.connection.cursor() as cursor:
-            cursor.adbc_ingest(name.name, in_batches(_with_texts(frame)), mode="append")
-
-    def drop(self, name: TableName) -> None:
-        self._run(f"DROP TABLE {_in_file(name).sql}", f"replacing {name}")
-
-    def commit(self) -> None:
-        with self._faults("committing"):
-            self.connection.commit()
-        self.created = False
+            cursor.adbc_ingest(_in_file(name).name, in_batches(_with_texts(frame)), mode="append")
 
     def close(self) -> None:
         with suppress(adbc_driver_manager.Error):
             self.connection.close()
-        if self.created and self.place.file is not None:
-            self.place.file.unlink(missing_ok=True)
+        self._remove_if_new()
 
-    def _run(self, statement: str, doing: str = "opening") -> None:
+    def _run(self, statement: str, doing: str) -> None:
         with self._faults(doing), self.connection.cursor() as cursor:
             cursor.execute(statement)
             # The driver only takes the first step of a statement once its result is asked for.
             cursor.fetchall()
 
-    def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
-        with self._faults("reading"), self.connection.cursor() as cursor:
-            cursor.execute(statement, values or None)
-            return list(cursor.fetchall())
-
-    @contextmanager
-    def _faults(self, doing: str) -> Iterator[None]:
-        """The driver's errors as one clear line that holds no data."""
-        try:
-            yield
-        except (adbc_driver_manager.Error, OSError, pa.ArrowException) as error:
-            raise sqlite_fault(error, self.place, doing) from None
+    def fault(self, error: Exception, doing: str) -> InputError:
+        return sqlite_fault(error, self.place, doing)
 
 
 def _in_file(name: TableName) -> TableName:
@@ -210,12 +184,6 @@ def _described(name: str, kinds: set[str], declared: str) -> DescribedColumn:
     if plain == {"integer", "text"}:
         return DescribedColumn(name, "text", f"CAST({quoted(name)} AS TEXT)")
     return DescribedColumn(name, " and ".join(sorted(kinds)), None)
-
-
-def _type_of(dtype: pl.DataType) -> str:
-    if isinstance(dtype, pl.Datetime):
-        return "TIMESTAMPTZ" if dtype.time_zone else "TIMESTAMP"
-    return _TYPES[type(dtype)]
 
 
 def _with_texts(frame: pl.DataFrame) -> pl.DataFrame:
