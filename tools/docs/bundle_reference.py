@@ -28,6 +28,7 @@ KEYS: Mapping[str, str] = {
     "loss": "what the release cost: see [figures](figures.md)",
     "quasi": "kind and range of every quasi-identifier, so that a reader can measure the loss again",
     "sensitive": "distance, values and counts of every sensitive column in the input, to measure t again",
+    "counts_of": "whose counts these are: input, or released if the input's would tell the values of rows left out",
     "linked": "of anatomized and sliced releases: the sensitive tables, their group columns and columns",
     "files": "every file with its SHA-256 checksum and size, tables with rows and columns",
 }
