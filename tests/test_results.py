@@ -35,8 +35,8 @@ def results() -> dict[str, Result]:
         "attacks": polyveil.attack(release, PEOPLE),
         "checkup": polyveil.check(PEOPLE, POLICY),
         "profile": polyveil.profile(PEOPLE),
-        "comparison": polyveil.compare(PEOPLE, POLICY, methods="mondrian", jobs=1),
-        "advice": polyveil.advise(PEOPLE, POLICY, methods=[], k_grid=[2], jobs=1),
+        "comparison": polyveil.compare(PEOPLE, POLICY, methods="mondrian", jobs=1, limit=300),
+        "advice": polyveil.advise(PEOPLE, POLICY, methods=[], k_grid=[2], jobs=1, limit=300),
     }
 
 

@@ -92,8 +92,8 @@ def test_a_policy_may_come_in_every_way_everywhere(tmp_path: Path, way: str) -> 
 
 
 def test_advise_and_compare_take_plain_data_as_policy() -> None:
-    assert polyveil.compare(PEOPLE, POLICY, methods="mondrian", jobs=1).outcome == "holds"
-    advice = polyveil.advise(PEOPLE, POLICY, methods=[], k_grid=[2], jobs=1)
+    assert polyveil.compare(PEOPLE, POLICY, methods="mondrian", jobs=1, limit=300).outcome == "holds"
+    advice = polyveil.advise(PEOPLE, POLICY, methods=[], k_grid=[2], jobs=1, limit=300)
     assert advice.to_frame().columns == ["parameter", "value", "method", "detail_lost", "least_class"]
 
 

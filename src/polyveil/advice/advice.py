@@ -163,7 +163,7 @@ def advise(
     >>> import polars as pl, polyveil
     >>> people = pl.DataFrame({"age": [30, 31, 52, 53], "disease": ["flu", "asthma", "flu", "asthma"]})
     >>> policy = {"columns": {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}, "privacy": {"k": 2}}
-    >>> advice = polyveil.advise(people, policy, methods=[], k_grid=[2, 4], jobs=1)
+    >>> advice = polyveil.advise(people, policy, methods=[], k_grid=[2, 4], limit=300)
     >>> [(fact.k, fact.rows_below) for fact in advice.ks]
     [(2, 4), (4, 4)]
     """

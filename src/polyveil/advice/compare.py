@@ -149,7 +149,7 @@ def compare(
     >>> import polars as pl, polyveil
     >>> people = pl.DataFrame({"age": [30, 31, 52, 53], "disease": ["flu", "asthma", "flu", "asthma"]})
     >>> policy = {"columns": {"age": {"role": "quasi"}, "disease": {"role": "sensitive"}}, "privacy": {"k": 2}}
-    >>> comparison = polyveil.compare(people, policy, methods="mondrian", k=[2, 4], jobs=1)
+    >>> comparison = polyveil.compare(people, policy, methods="mondrian", k=[2, 4], limit=300)
     >>> [(run.case.k, round(run.normalized_loss, 2)) for run in comparison.outcomes]
     [(2, 0.04), (4, 1.0)]
     """
