@@ -77,7 +77,21 @@ def parse_numbers(name: str, cells: pl.Series, table: Table) -> tuple[pl.Series,
             text = text.str.replace_all(".", "", literal=True).str.replace(",", ".", literal=True)
         numbers = text.cast(pl.Float64, strict=False)
     bad = (numbers.is_null() & cells.is_not_null()) | ~numbers.is_finite().fill_null(True)
-    return numbers, _unparsed(name, bad, table, "a number", "type: categorical")
+    if bad.any():
+        return numbers, _unparsed(name, bad, table, "a number", "type: categorical")
+    wanted = "a whole number that can be kept exactly, as those up to 2^53 can"
+    return numbers, _unparsed(name, _would_change(cells, numbers), table, wanted, "type: categorical")
+
+
+def _would_change(cells: pl.Series, numbers: pl.Series) -> pl.Series:
+    """Whole numbers, as integers or as text, that a 64-bit float would turn into others."""
+    large = (numbers.abs() >= 2**53).fill_null(False)
+    if not large.any() or not (cells.dtype.is_integer() or cells.dtype == pl.String):
+        return large & False
+    rounded = numbers.filter(large).map_elements(lambda value: str(int(value)), return_dtype=pl.String)
+    texts = cells.filter(large).cast(pl.String).str.strip_prefix("+")
+    changed = texts.str.contains(r"^-?\d+$") & (texts != rounded)
+    return large.scatter(large.arg_true(), changed) if len(changed) else large
 
 
 def parse_dates(name: str, cells: pl.Series, column: Column, table: Table) -> tuple[pl.Series, list[Fault]]:
