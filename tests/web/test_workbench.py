@@ -327,7 +327,7 @@ def test_a_policy_that_cannot_be_reached_is_explained(page: Page, server: Server
     ).to_have_attribute("aria-checked", "true")
     card = start(page, server, table, "too much")
     assert ended(card) == "failed"
-    expect(card.get_by_role("alert")).to_contain_text("This policy cannot be reached")
+    expect(card.get_by_role("alert")).to_contain_text("This policy cannot be met")
     expect(card.get_by_role("alert")).to_contain_text("Nearest reachable")
 
 

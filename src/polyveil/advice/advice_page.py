@@ -101,7 +101,7 @@ def _loss(advice: Advice) -> Section:
         "line between the ends, with both axes scaled to 0..1. Beyond it, a larger t saves little detail."
     )
     rows = [(curve.method, *_run(outcome)) for curve in advice.curves for outcome in curve.outcomes]
-    headers = ("method", "t asked", "loss", "distance reached", "classes", "seconds")
+    headers = ("method", "required t", "detail lost", "distance reached", "groups", "seconds")
     data = table(headers, rows, caption="Detail lost by t", numbers=range(1, 6))
     if not drawn:
         return Section("loss", "What each t costs", (tag("p", words), data))
@@ -111,7 +111,8 @@ def _loss(advice: Advice) -> Section:
         "Detail lost by t",
         lines,
         x_label="required t",
-        y_label="detail lost, 0 to 1",
+        y_label="detail lost",
+        y_percent=True,
         note=f"Knee: {knees}.",
         data=data,
     )

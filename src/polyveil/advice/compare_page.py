@@ -74,7 +74,8 @@ def _plot(form: str, outcomes: Sequence[CaseOutcome], best: frozenset[Case], met
         points,
         steps,
         x_label=f"{axis} (left is safer)",
-        y_label="detail lost, 0 to 1",
+        y_label="detail lost",
+        y_percent=True,
         note="The dotted line joins the runs with the best trade-off. Point at a mark for its figures. The table "
         "below has all figures.",
     )

@@ -104,13 +104,14 @@ def curves(
     data: Markup | None = None,
     limit: tuple[float, str] | None = None,
     from_zero: bool = True,
+    y_percent: bool = False,
 ) -> Markup:
     """Lines over a common axis, each with its colour in the key."""
     every_x = [value for line in lines for value in line.x] + ([limit[0]] if limit else [])
     every_y = [value for line in lines for value in line.y]
     low = 0.0 if from_zero else min(every_y)
     x, y = plot_scales((min(every_x), max(every_x)), (low, max(every_y) * 1.05 or 1.0), 280)
-    parts = [frame(x, y, x_label=x_label, y_label=y_label)]
+    parts = [frame(x, y, x_label=x_label, y_label=y_label, y_percent=y_percent)]
     for i, line in enumerate(lines):
         parts.append(_curve(line, i, x, y, filled))
     if limit:

@@ -33,13 +33,14 @@ def scatter(
     *,
     x_label: str,
     y_label: str,
+    y_percent: bool = False,
     note: str = "",
 ) -> Markup:
     """Points over two measures that are both better when small; a stepped line joins what nothing beats."""
     x_top = max(point.x for point in points) * 1.08 or 1.0
     x, y = plot_scales((-0.02 * x_top, x_top), (0.0, max(point.y for point in points) * 1.12 or 1.0), HEIGHT)
     parts = [
-        frame(x, y, x_label=x_label, y_label=y_label),
+        frame(x, y, x_label=x_label, y_label=y_label, y_percent=y_percent),
         _steps(steps, x, y),
         *_marks(points, x, y),
     ]

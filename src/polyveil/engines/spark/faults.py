@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 from polyveil.errors import InputError
 
-_ON_WORKER = re.compile(r"WorkerFault: (an unforeseen \w+ at [\w.]+:\d+)")
+_ON_WORKER = re.compile(r"WorkerFault: (an unexpected \w+ at [\w.]+:\d+)")
 _MISSING = re.compile(r"No module named '(\w+)")
 
 

@@ -16,7 +16,7 @@ from polyveil.arrays import IntArray
 from polyveil.engines.spark.content import Content, Link, judge_loss, judge_promises, undeclared
 from polyveil.engines.spark.measure import Judge, Judged, Known, Measured, released_counts
 from polyveil.engines.spark.values import quoted
-from polyveil.engines.spark.without_data import guarded_items
+from polyveil.engines.spark.without_data import items_without_data
 from polyveil.models import Model, models_for
 from polyveil.policy import Policy
 from polyveil.verification.attributes import Declared, declared_attributes
@@ -168,11 +168,11 @@ def _link(quasi: DataFrame, frame: DataFrame, about: Mapping[str, Any], nameless
     here = quasi.select(sf.col(group).alias("id")).where(sf.col("id") != NOT_AVAILABLE)
     rows = sf.lit(1) if "count" not in about else sf.col(quoted(about["count"]))
     there = frame.select(sf.col(group).alias("id"), rows.alias("rows"))
-    here = here.withColumn("place", sf.monotonically_increasing_id())
-    there = there.withColumn("place", sf.monotonically_increasing_id())
-    one = here.groupBy("id").agg(sf.count("*").alias("n"), sf.avg("place").alias("p"))
+    here = here.withColumn("position", sf.monotonically_increasing_id())
+    there = there.withColumn("position", sf.monotonically_increasing_id())
+    one = here.groupBy("id").agg(sf.count("*").alias("n"), sf.avg("position").alias("p"))
     other = there.groupBy("id").agg(
-        sf.sum("rows").alias("m"), sf.count("*").alias("stored"), sf.avg("place").alias("q")
+        sf.sum("rows").alias("m"), sf.count("*").alias("stored"), sf.avg("position").alias("q")
     )
     found = (
         one.join(other, "id", "full_outer")
@@ -205,7 +205,7 @@ def _neighbours(frame: DataFrame, group: str) -> int:
 
 
 def _count_neighbours(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from guarded_items(_counted_neighbours(batches))
+    yield from items_without_data(_counted_neighbours(batches))
 
 
 def _counted_neighbours(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:

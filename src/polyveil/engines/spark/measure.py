@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from polyveil.arrays import IntArray
 from polyveil.engines.spark.values import quoted
-from polyveil.engines.spark.without_data import guarded_items
+from polyveil.engines.spark.without_data import items_without_data
 from polyveil.models import Attribute, ClassStatistics, Model, Sparse, Verdict
 from polyveil.models.linked import LinkedStatistics
 from polyveil.policy import Policy
@@ -167,7 +167,7 @@ class Judge:
         return _added_up([json.loads(line["line"]) for line in lines], self.models, self.released is not None)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from guarded_items(self._lines(batches))
+        yield from items_without_data(self._lines(batches))
 
     def _lines(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         held = [batch for batch in batches if batch.num_rows]

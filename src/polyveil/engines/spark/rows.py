@@ -20,7 +20,7 @@ from polyveil.arrays import IntArray
 from polyveil.engines.spark.block import Plan
 from polyveil.engines.spark.tree import HASH, HASH_BITS, WHOLE, BlockTree, build_tree
 from polyveil.engines.spark.values import ValueColumn, Values, quoted
-from polyveil.engines.spark.without_data import guarded_items, without_data
+from polyveil.engines.spark.without_data import items_without_data, without_data
 from polyveil.errors import Fault, PolicyError
 
 if TYPE_CHECKING:
@@ -67,18 +67,18 @@ def _encoder(columns: Sequence[ValueColumn]) -> Callable[[Iterator[pa.RecordBatc
     known = [(column.raw, column.codes.astype(np.int32)) for column in columns]
 
     def encode(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        yield from guarded_items(_encode_batch(batch, known) for batch in batches)
+        yield from items_without_data(_encode_batch(batch, known) for batch in batches)
 
     return encode
 
 
 def _encode_batch(batch: pa.RecordBatch, known: Sequence[tuple[pa.Array, Any]]) -> pa.RecordBatch:
     arrays = list(batch.columns)
-    for place, (raw, codes) in enumerate(known):
-        found = pc.index_in(arrays[place], value_set=raw.cast(arrays[place].type))
+    for position, (raw, codes) in enumerate(known):
+        found = pc.index_in(arrays[position], value_set=raw.cast(arrays[position].type))
         if found.null_count:
             raise ValueError("the table changed while it was read")
-        arrays[place] = pa.array(codes[found.to_numpy(zero_copy_only=False)])
+        arrays[position] = pa.array(codes[found.to_numpy(zero_copy_only=False)])
     coded, rest = arrays[: len(known)], arrays[len(known) : -1]
     names = [*(f"c{i}" for i in range(len(arrays) - 1)), "hashed"]
     return pa.RecordBatch.from_arrays([*coded, *rest, arrays[-1]], names=names)
@@ -146,7 +146,7 @@ def in_blocks(coded: DataFrame, values: Values, tree: BlockTree) -> DataFrame:
             yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(blocks)], names=names)
 
     schema = StructType([*coded.schema.fields, StructField("block", LongType())])
-    return coded.mapInArrow(lambda batches: guarded_items(assign(batches)), schema)
+    return coded.mapInArrow(lambda batches: items_without_data(assign(batches)), schema)
 
 
 class Twins:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyveil.arrays import IntArray
-from polyveil.engines.spark.without_data import guarded_items
+from polyveil.engines.spark.without_data import items_without_data
 from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.policy import Policy
 from polyveil.policy.schema import Distance
@@ -55,9 +55,9 @@ class ValueColumn:
         _, first = np.unique(self.codes, return_index=True)
         cells = published(self.bound.cells)
         present = self.codes[first]
-        place = np.full(self.domain.size, -1, dtype=np.int64)
-        place[present] = first
-        return cells.gather(pl.Series([None if p < 0 else int(p) for p in place], dtype=pl.UInt32))
+        first_row = np.full(self.domain.size, -1, dtype=np.int64)
+        first_row[present] = first
+        return cells.gather(pl.Series([None if row < 0 else int(row) for row in first_row], dtype=pl.UInt32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,22 +184,25 @@ def value_counts(frame: DataFrame) -> dict[str, tuple[pa.Array, pa.Array]]:
     from pyspark.sql import functions as sf
 
     names = frame.columns
-    parts = frame.mapInArrow(_count_part, "place int, value string, rows bigint, kind binary")
-    counted = parts.groupBy("place", "value", "kind").agg(sf.sum("rows").alias("rows")).persist()
+    parts = frame.mapInArrow(_count_part, "position int, value string, rows bigint, kind binary")
+    counted = parts.groupBy("position", "value", "kind").agg(sf.sum("rows").alias("rows")).persist()
     try:
         sizes = {
-            row["place"]: row["values"] for row in counted.groupBy("place").agg(sf.count("*").alias("values")).collect()
+            row["position"]: row["values"]
+            for row in counted.groupBy("position").agg(sf.count("*").alias("values")).collect()
         }
-        for place, size in sizes.items():
+        for position, size in sizes.items():
             if size > MOST_VALUES:
                 raise InputError(
-                    f"the column {names[place]} has {size} distinct values, and {MOST_VALUES} are the most a column "
+                    f"the column {names[position]} has {size} distinct values, and {MOST_VALUES} are the most a column "
                     "may have here. Round its values, or give it the role identifier or insensitive"
                 )
         table = counted.toArrow()
     finally:
         counted.unpersist()
-    return {name: _one_column(table.filter(pc.equal(table["place"], place))) for place, name in enumerate(names)}
+    return {
+        name: _one_column(table.filter(pc.equal(table["position"], position))) for position, name in enumerate(names)
+    }
 
 
 def _one_column(table: pa.Table) -> tuple[pa.Array, pa.Array]:
@@ -212,7 +215,7 @@ def _one_column(table: pa.Table) -> tuple[pa.Array, pa.Array]:
 
 
 def _count_part(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield from guarded_items(_counted(batches))
+    yield from items_without_data(_counted(batches))
 
 
 def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -220,24 +223,24 @@ def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     seen: dict[int, pa.Table] = {}
     kinds: dict[int, bytes] = {}
     for batch in batches:
-        for place, column in enumerate(batch.columns):
-            kinds.setdefault(place, pa.schema([pa.field("value", column.type)]).serialize().to_pybytes())
+        for position, column in enumerate(batch.columns):
+            kinds.setdefault(position, pa.schema([pa.field("value", column.type)]).serialize().to_pybytes())
             found = pc.value_counts(column)
             more = pa.table({"value": pc.cast(found.field(0), pa.string()), "rows": found.field(1)})
-            before = seen.get(place)
-            seen[place] = more if before is None else pa.concat_tables([before, more])
-            if seen[place].num_rows > COMPACT:
-                seen[place] = _added_up(seen[place])
-    for place, table in seen.items():
+            before = seen.get(position)
+            seen[position] = more if before is None else pa.concat_tables([before, more])
+            if seen[position].num_rows > COMPACT:
+                seen[position] = _added_up(seen[position])
+    for position, table in seen.items():
         for part in _added_up(table).to_batches(max_chunksize=50_000):
             size = part.num_rows
             arrays = [
-                pa.array(np.full(size, place, dtype=np.int32)),
+                pa.array(np.full(size, position, dtype=np.int32)),
                 part.column("value"),
                 part.column("rows"),
-                pa.array([kinds[place]] * size, pa.binary()),
+                pa.array([kinds[position]] * size, pa.binary()),
             ]
-            yield pa.RecordBatch.from_arrays(arrays, names=["place", "value", "rows", "kind"])
+            yield pa.RecordBatch.from_arrays(arrays, names=["position", "value", "rows", "kind"])
 
 
 def _added_up(table: pa.Table) -> pa.Table:

@@ -11,7 +11,7 @@ Result = TypeVar("Result")
 
 
 class WorkerFault(RuntimeError):
-    """Something unforeseen on a worker; says what kind and where, never what it was working on."""
+    """Something unexpected on a worker; says what kind and where, never what it was working on."""
 
 
 def without_data(work: Callable[..., Result], *arguments: Any) -> Result:
@@ -22,7 +22,7 @@ def without_data(work: Callable[..., Result], *arguments: Any) -> Result:
         raise _fault(error) from None
 
 
-def guarded_items(items: Iterable[Result]) -> Iterator[Result]:
+def items_without_data(items: Iterable[Result]) -> Iterator[Result]:
     """The same for a function that yields."""
     iterator = iter(items)
     while True:
@@ -37,4 +37,4 @@ def guarded_items(items: Iterable[Result]) -> Iterator[Result]:
 
 def _fault(error: Exception) -> WorkerFault:
     last = traceback.extract_tb(error.__traceback__)[-1]
-    return WorkerFault(f"an unforeseen {type(error).__name__} at {Path(last.filename).name}:{last.lineno}")
+    return WorkerFault(f"an unexpected {type(error).__name__} at {Path(last.filename).name}:{last.lineno}")

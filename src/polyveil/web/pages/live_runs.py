@@ -148,7 +148,7 @@ def _why(run: StoredRun) -> None:
         nearest = error.get("nearest")
         notice(
             f"{error['constraint']}.",
-            title="This policy cannot be reached",
+            title="This policy cannot be met",
             remedy=f"Nearest reachable: {nearest}." if nearest else "",
         )
     elif error.get("faults"):
