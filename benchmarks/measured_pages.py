@@ -22,6 +22,16 @@ def put(name: str, text: str, *pages: Path) -> None:
         page.write_text(changed, encoding="utf-8")
 
 
+def percent(share: float) -> str:
+    """Detail lost, a share, as the pages show it."""
+    return f"{100 * share:.1f} %"
+
+
+def amount(cell: str) -> float:
+    """The figure in a cell, beyond all others for a cell of words."""
+    return float(cell.removesuffix(" %")) if cell[0].isdigit() else float("inf")
+
+
 def markdown(header: Iterable[str], rows: Iterable[Iterable[str]], *, words: int = 1) -> str:
     """A table whose columns are right-aligned but for the first ones, which hold words."""
     head = list(header)
