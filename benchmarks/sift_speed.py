@@ -31,7 +31,15 @@ from polyveil.measure import measure_loss
 from polyveil.policy.schema import MethodChoice
 from polyveil.verification import verify
 
-COLUMNS = ["rows", "seconds", "yardsticks", "of processor time", "time per row", "loss", "GiB"]
+COLUMNS = [
+    "rows",
+    "seconds",
+    "relative time",
+    "relative processor time",
+    "time per row",
+    "information loss, 0 to 7",
+    "GiB",
+]
 
 
 def main() -> None:
