@@ -33,8 +33,8 @@ def linking() -> Drawing:
 
 
 def classes() -> Drawing:
-    """The same table, generalized into two classes."""
-    sheet = Drawing(760, 232, "Six rows in two classes: within a class the quasi-identifiers are equal")
+    """The same table, generalized into two groups."""
+    sheet = Drawing(760, 232, "Six rows in two groups: within a group the quasi-identifiers are equal")
     sheet.table(
         20, 44, (70, 44, 74, 86),
         [("age", "sex", "zip", "disease"), ("[34-38]", "*", "1127*", "flu"), ("[34-38]", "*", "1127*", "asthma"),
@@ -43,19 +43,19 @@ def classes() -> Drawing:
         title="the release", marked=(1, 2, 3),
     )  # fmt: skip
     sheet.arrow(380, 104, 302, 104)
-    sheet.text(390, 100, "a class: three rows that look alike", size=14)
+    sheet.text(390, 100, "a group: three rows that look alike", size=14)
     sheet.text(390, 120, "a neighbour of 36 in 11274 is one of them,", style="soft", size=13)
     sheet.text(390, 138, "and nothing tells which", style="soft", size=13)
     sheet.arrow(380, 176, 302, 176)
-    sheet.text(390, 172, "another class", size=14)
+    sheet.text(390, 172, "another group", size=14)
     sheet.text(390, 192, "what a reader learns about a person is what", style="soft", size=13)
-    sheet.text(390, 210, "the sensitive column says in the class", style="soft", size=13)
+    sheet.text(390, 210, "the sensitive column says in the group", style="soft", size=13)
     return sheet
 
 
 def attacks() -> Drawing:
-    """Four classes that keep k = 4 and tell too much."""
-    sheet = Drawing(760, 282, "Four classes of four rows that look alike and still tell something")
+    """Four groups that keep k = 4 and tell too much."""
+    sheet = Drawing(760, 282, "Four groups of four rows that look alike and still tell something")
     panels = [
         ("homogeneity", ("HIV", "HIV", "HIV", "HIV"), "bbbb", ("Everybody here has it.", "stopped by: l, t")),
         ("similarity", ("gastritis", "ulcer", "stomach cancer", "ulcer"), "abcb",
@@ -65,7 +65,7 @@ def attacks() -> Drawing:
         ("joint", ("flu      2,000", "flu      2,100", "HIV    9,000", "ulcer  9,100"), "aabc",
          ("Who earns 9,000 here", "does not have flu.", "stopped by: joint t")),
     ]  # fmt: skip
-    sheet.note(20, 30, "Each box is a class of four rows that look alike (k = 4): nobody's own row is found, and still")
+    sheet.note(20, 30, "Each box is a group of four rows that look alike (k = 4): nobody's own row is found, and still")
     for i, (title, cells, kinds, lines) in enumerate(panels):
         left = 20 + i * 183
         sheet.text(left, 64, title, style="bold", size=15)
@@ -89,10 +89,10 @@ def _ordered_distance(whole: Sequence[int], some: Sequence[int]) -> float:
 
 
 def closeness() -> Drawing:
-    """Nine salaries, and two classes of three: one close to the whole table, one not."""
-    sheet = Drawing(760, 236, "The spread of a column in the whole table and in two classes")
-    panels = [("whole table", (1,) * 9), ("class: 3k, 4k, 5k", (1, 1, 1, 0, 0, 0, 0, 0, 0)),
-              ("class: 6k, 8k, 11k", (0, 0, 0, 1, 0, 1, 0, 0, 1))]  # fmt: skip
+    """Nine salaries, and two groups of three: one close to the whole table, one not."""
+    sheet = Drawing(760, 236, "The spread of a column in the whole table and in two groups")
+    panels = [("whole table", (1,) * 9), ("group: 3k, 4k, 5k", (1, 1, 1, 0, 0, 0, 0, 0, 0)),
+              ("group: 6k, 8k, 11k", (0, 0, 0, 1, 0, 1, 0, 0, 1))]  # fmt: skip
     whole = panels[0][1]
     for i, (title, counts) in enumerate(panels):
         left = 24 + i * 246
@@ -109,7 +109,7 @@ def closeness() -> Drawing:
             sheet.text(left + 126, 206, words, size=13, style="soft")
         else:
             sheet.note(left, 206, "t bounds the distance from this")
-    sheet.text(24, 226, "Distance: how much must move, times how far it must move, from the class to the whole table.",
+    sheet.text(24, 226, "Distance: how much must move, times how far it must move, from the group to the whole table.",
                size=12, style="soft")  # fmt: skip
     return sheet
 

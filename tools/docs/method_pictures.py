@@ -33,7 +33,7 @@ def _rows(sheet: Drawing, left: float, rows: Sequence[tuple[float, float, str]] 
 
 
 def _joined(sheet: Drawing, left: float, members: Sequence[int]) -> None:
-    """A class, drawn as the area between its rows."""
+    """A group, drawn as the area between its rows."""
     sheet.area([_at(left, ROWS[i]) for i in members], "wash-a")
 
 
@@ -66,7 +66,7 @@ def mondrian() -> Drawing:
 
 
 def sift() -> Drawing:
-    sheet = Drawing(760, 348, "sift: classes are taken out of a tree from the leaves up; the rest travels up")
+    sheet = Drawing(760, 348, "sift: groups are taken out of a tree from the leaves up; the rest travels up")
     sheet.text(24, 34, "1  from the leaves up", style="bold", size=15)
     leaves = ["aab", "abc", "bbc", "ca"]
     taken = [0, 3, 0, 0]
@@ -89,8 +89,8 @@ def sift() -> Drawing:
     sheet.box(150, 62, 148, 40, "wash-c")
     for at, kind in enumerate("aabbc"):
         sheet.shape(kind, 172 + at * 26, 82)
-    sheet.note(24, 318, "Every node keeps what satisfies every model as a class (green),")
-    sheet.note(24, 336, "and hands the rest up. Near the leaves classes cost nothing.")
+    sheet.note(24, 318, "Every node keeps what satisfies every model as a group (green),")
+    sheet.note(24, 336, "and hands the rest up. Near the leaves groups cost nothing.")
     sheet.text(470, 34, "2  then improve", style="bold", size=15)
     sheet.box(476, 62, 116, 92, "wash-a")
     sheet.box(628, 92, 116, 92, "wash-b")
@@ -107,9 +107,9 @@ def sift() -> Drawing:
     sheet.arrow(642, 122, 530, 130)
     _notes(sheet, 470, 222, [
         "Rows move or change places, near",
-        "classes are pooled and built anew,",
+        "groups are pooled and built anew,",
         "whenever loss falls and every model",
-        "still holds in both classes.",
+        "still holds in both groups.",
     ], 20)  # fmt: skip
     return sheet
 
@@ -138,7 +138,7 @@ def _strata(sheet: Drawing, left: float, kind: str) -> None:
 
 
 def _one_of_each(sheet: Drawing, left: float) -> None:
-    """Classes over the quasi-identifiers with one row of each stratum."""
+    """Groups over the quasi-identifiers with one row of each stratum."""
     rows = (
         (0.10, 0.16, "a"), (0.22, 0.30, "b"), (0.30, 0.12, "c"), (0.16, 0.72, "b"), (0.30, 0.86, "a"),
         (0.36, 0.66, "c"), (0.60, 0.18, "c"), (0.72, 0.36, "a"), (0.86, 0.16, "b"), (0.62, 0.66, "a"),
@@ -153,12 +153,12 @@ def _one_of_each(sheet: Drawing, left: float) -> None:
 
 
 def fcm() -> Drawing:
-    sheet = Drawing(760, 300, "fcm: equal strata of similar sensitive values, one row of each per class")
+    sheet = Drawing(760, 300, "fcm: equal strata of similar sensitive values, one row of each per group")
     _axes(sheet, LEFT, "1  strata of like sensitive values", "occupation", "education")
     _strata(sheet, LEFT, "fcm")
     _axes(sheet, 410, "2  near rows, one of each stratum", "age", "zip")
     _one_of_each(sheet, 410)
-    sheet.note(LEFT, 292, "Each class is a small copy of the whole table. Classes that still fail are merged.")
+    sheet.note(LEFT, 292, "Each group is a small copy of the whole table. Groups that still fail are merged.")
     return sheet
 
 
@@ -168,12 +168,12 @@ def pca() -> Drawing:
     _strata(sheet, LEFT, "pca")
     _axes(sheet, 410, "2  near rows, one of each slice", "age", "zip")
     _one_of_each(sheet, 410)
-    sheet.note(LEFT, 292, "As fcm, with sorting in place of clustering. Classes that still fail are merged.")
+    sheet.note(LEFT, 292, "As fcm, with sorting in place of clustering. Groups that still fail are merged.")
     return sheet
 
 
 def swap() -> Drawing:
-    sheet = Drawing(760, 302, "swap: a class of near rows exchanges a row with one outside until it is safe")
+    sheet = Drawing(760, 302, "swap: a group of near rows exchanges a row with one outside until it is safe")
     _axes(sheet, LEFT, "1  the nearest rows", "age", "zip")
     _joined(sheet, LEFT, (0, 1, 5))
     _rows(sheet, LEFT)
@@ -182,12 +182,12 @@ def swap() -> Drawing:
     _joined(sheet, 410, (0, 4, 5))
     sheet.arrow(410 + 0.14 * WIDE + 10, TOP + 0.30 * HIGH - 4, 410 + 0.30 * WIDE - 10, TOP + 0.16 * HIGH + 6)
     _rows(sheet, 410)
-    sheet.note(LEFT, 290, "Near rows come first, sensitive values second. Classes that cannot be helped are merged.")
+    sheet.note(LEFT, 290, "Near rows come first, sensitive values second. Groups that cannot be helped are merged.")
     return sheet
 
 
 def fragment() -> Drawing:
-    sheet = Drawing(760, 300, "fragment: boxes of sensitive values, and a share of each box for every class")
+    sheet = Drawing(760, 300, "fragment: boxes of sensitive values, and a share of each box for every group")
     _axes(sheet, LEFT, "1  boxes of sensitive values", "cholesterol", "glucose")
     for x1, y1, x2, y2 in ((0.5, 0, 0.5, 1), (0, 0.48, 0.5, 0.48), (0.5, 0.62, 1, 0.62)):
         sheet.line(LEFT + x1 * WIDE, TOP + y1 * HIGH, LEFT + x2 * WIDE, TOP + y2 * HIGH)
@@ -196,20 +196,20 @@ def fragment() -> Drawing:
     for kind, points in spots.items():
         for x, y in points:
             sheet.shape(kind, LEFT + x * WIDE, TOP + y * HIGH)
-    sheet.text(410, 34, "2  every class gets its share of each", style="bold", size=15)
+    sheet.text(410, 34, "2  every group gets its share of each", style="bold", size=15)
     for i in range(3):
         sheet.box(410, TOP + 6 + i * 62, 300, 46, "edge")
-        sheet.text(424, TOP + 34 + i * 62, f"class {i + 1}", size=13)
+        sheet.text(424, TOP + 34 + i * 62, f"group {i + 1}", size=13)
         for at, kind in enumerate("abcd"):
             sheet.shape(kind, 520 + at * 46, TOP + 29 + i * 62)
     sheet.note(
-        LEFT, 292, "Rows move only inside their box, so a class cannot be farther away than its boxes are large."
+        LEFT, 292, "Rows move only inside their box, so a group cannot be farther away than its boxes are large."
     )
     return sheet
 
 
 def kaca() -> Drawing:
-    sheet = Drawing(760, 284, "kaca: the class that fails is merged with the class that costs least")
+    sheet = Drawing(760, 284, "kaca: the group that fails is merged with the group that costs least")
     steps = [("equal rows", ((40, 70, 58, "aa"), (40, 124, 34, "b"), (40, 200, 88, "abc"))),
              ("merge the nearest", ((290, 70, 100, "aab"), (290, 200, 88, "abc"))),
              ("until all are safe", ((540, 124, 170, "aababc"),))]  # fmt: skip
@@ -225,7 +225,7 @@ def kaca() -> Drawing:
     sheet.arrow(400, 92, 530, 134)
     sheet.arrow(390, 214, 530, 154)
     sheet.note(
-        40, 270, "Nearest is what distorts least in the hierarchies. Green classes are safe; others are merged on."
+        40, 270, "Nearest is what distorts least in the hierarchies. Green groups are safe; others are merged on."
     )
     return sheet
 
