@@ -47,7 +47,7 @@ def test_a_release_that_keeps_its_promise_exits_with_0(place: Path) -> None:
 def test_a_broken_promise_exits_with_1_and_names_the_adversary(place: Path) -> None:
     result = run(place, "careless", "--quiet")
     assert result.exit_code == 1
-    assert "A guarantee of this release is broken" in result.output
+    assert "broke a guarantee of this release" in result.output
     assert "every group has at least 5 rows" in result.output
 
 

@@ -84,17 +84,25 @@ def test_similarity_knows_the_branch_where_the_values_differ_but_not_in_kind() -
 
 def test_overlapping_classes_together_tell_more_than_any_one_of_them() -> None:
     """Illness follows age exactly. Every class keeps t, but a person of one age is covered by several classes, and what
-    they have in common gives the age's illness away more often than any class does: the attack says so."""
+    they have in common gives the age's illness away more often than any class does. A model of other people knows it
+    even better: the attack is outside the guarantees, and no disclosure of a person."""
     of_branch = np.concatenate([np.resize(BRANCHES[name], 200) for name in BRANCHES])
     frame = people(age=np.arange(600), illness=of_branch)
     overlapping = Policy.from_dict({**policy_of(k=6, t=0.2), "method": {"name": "sift"}})
     release = polyveil.anonymize(frame, overlapping, seed=1)
     assert release.privacy["t"]["illness"] <= 0.2 + 1e-9
-    found = only(release, frame, "similarity", "illness")
+    report = attack(release, frame)
+    assert report.named("similarity", "illness").verdict == "within bound"
+    found = report.named("combining groups, similar values", "illness")
     assert found.bound is not None
     assert found.worst is not None
     assert found.worst <= found.bound < found.low
-    assert found.verdict == "broken"
+    assert found.baseline_population is not None
+    assert found.baseline_population > 0.95
+    assert found.verdict == "no promise"
+    assert "a model of other people tells it too" in found.note
+    assert found in report.general
+    assert found not in report.unpromised
 
 
 def test_background_knowledge_settles_it_where_two_values_are_left() -> None:

@@ -96,7 +96,7 @@ def attack(
         people = read(original, **(reading or {}))
         scene = set_scene(release, people, policy=policy, trials=trials, seed=seed)
         outsiders = None if heldout is None else _outsiders(scene, heldout, reading)
-        other = None if second is None else set_scene(second, people, policy=policy, targets=scene.targets)
+        other = None if second is None else set_scene(second, people, policy=policy, targets=scene.attacked)
         listening.stage("attack")
         given = Given(scene, outsiders, other, listening)
         found = tuple(result for adversary in ADVERSARIES.values() for result in adversary(given))

@@ -1,9 +1,12 @@
-"""Inference from one group: what the records a person fits tell about a sensitive value, without finding the record.
+"""Inference from one group: what its records tell about a sensitive value, without finding a person's record.
 
 - Homogeneity: guess the commonest value (Machanavajjhala et al. 2006).
 - Skewness: guess the value whose share rose most against the whole table (Li et al. 2007).
 - Similarity: guess a branch of the hierarchy, or a fifth of the range of an ordered column (Li et al. 2007).
 - Background knowledge: some values are known not to be the person's; guess the commonest of the others (ibid. 2006).
+
+These adversaries know which group a person is in. Every group is looked at, so the figures are exact: each record of
+the release is attacked once. Who knows the quasi-identifiers alone may fit several groups: `combining.py`.
 """
 
 from __future__ import annotations
@@ -12,154 +15,196 @@ import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.attacks.bounds import Caps, caps_for
+from polyveil.attacks.branches import branches
+from polyveil.attacks.population import Population
 from polyveil.attacks.result import Attack, Promise, attack_of, not_run
 from polyveil.attacks.scene import Crowd, Scene, Weights
-from polyveil.models import Attribute, RecursiveDiversity
+from polyveil.models import RecursiveDiversity
 
-FIFTHS = 5
 MOST_VALUES = 3000
 """Beyond this many values, what remains possible after ruling some out is not bounded."""
 CERTAIN = 1.0 - 1e-12
+KNOWS = "knows which group a person is in"
 
 
-def homogeneity(scene: Scene, name: str) -> Attack:
+def homogeneity(scene: Scene, name: str, population: Population) -> Attack:
     """Guess the commonest value of the group."""
     crowd, about = scene.crowd_of(name), scene.attributes[name]
-    reached = crowd.reached
-    guess, sure = _likeliest(crowd.belief(crowd.codes[name], about.size)[reached])
-    certain = int((sure >= CERTAIN).sum())
+    guess, sure = likeliest(crowd.shares(crowd.codes[name], about.size))
+    sizes = crowd.statistics.sizes
+    certain = int(sizes[sure >= CERTAIN].sum())
     return attack_of(
         "homogeneity",
         name,
-        "knows which group a person is in; guesses its commonest value",
-        guess == scene.truth(name)[reached],
+        f"{KNOWS}; guesses its commonest value",
+        guess[crowd.group_of_record] == crowd.codes[name],
         float(about.whole_share.max(initial=0.0)),
-        _promise(_caps(scene, crowd, name), guess, sure),
+        promise_about(caps_in(scene, crowd, name), guess, sure, sizes),
         float(sure.max(initial=0.0)),
-        f"certain of {certain} of {len(sure)} people" if certain else "",
+        f"certain of {certain:,} of {sizes.sum():,} {scene.unit}" if certain else "",
+        unit=scene.unit,
+        population=from_others(scene, name, population),
     )
 
 
-def skewness(scene: Scene, name: str) -> Attack:
+def skewness(scene: Scene, name: str, population: Population) -> Attack:
     """Guess the value whose share rose most; the baseline is that same value's share of the whole table."""
     crowd, about = scene.crowd_of(name), scene.attributes[name]
-    reached = crowd.reached
-    belief = crowd.belief(crowd.codes[name], about.size)[reached]
-    rise = belief.copy()
-    rise.data = belief.data - about.whole_share[belief.indices] + 1.0  # shifted, so that every entry counts
-    guess, _ = _likeliest(rise)
-    sure = np.asarray(belief[np.arange(len(guess)), guess]).ravel()
+    shares, sizes = crowd.shares(crowd.codes[name], about.size), crowd.statistics.sizes
+    guess = _risen_most(shares, about.whole_share)
+    sure = np.asarray(shares[np.arange(len(guess)), guess]).ravel()
     prior = about.whole_share[guess]
-    greatest = float((sure - prior).max(initial=0.0))
+    like = population.belief(name, scene.secrets[name], about.size)
+    everyone = np.arange(len(scene.targets))
     return attack_of(
         "skewness",
         name,
-        "knows which group a person is in and the whole table; bets on the value whose share rose most",
-        guess == scene.truth(name)[reached],
-        float(prior.mean()) if len(prior) else 0.0,
-        _promise(_caps(scene, crowd, name), guess, sure),
+        f"{KNOWS} and the whole table; bets on the value whose share rose most",
+        guess[crowd.group_of_record] == crowd.codes[name],
+        float(np.average(prior, weights=sizes)) if len(prior) else 0.0,
+        promise_about(caps_in(scene, crowd, name), guess, sure, sizes),
         float(sure.max(initial=0.0)),
-        f"belief in a value rises by up to {greatest:.3f}",
+        f"belief in a value rises by up to {float((sure - prior).max(initial=0.0)):.3f}",
+        unit=scene.unit,
+        population=None
+        if like is None
+        else float(scene.right(name, _risen_most(like, about.whole_share), everyone).mean()),
     )
 
 
-def similarity(scene: Scene, name: str) -> Attack:
+def similarity(scene: Scene, name: str, population: Population) -> Attack:
     """Guess a branch or a fifth of the range instead of a value."""
     crowd, about = scene.crowd_of(name), scene.attributes[name]
-    adversary = "knows which group a person is in; guesses a branch of the hierarchy, or a fifth of the range"
+    adversary = f"{KNOWS}; guesses a branch of the hierarchy, or a fifth of the range"
     branch_of = branches(about)
     if branch_of is None:
         return not_run("similarity", name, adversary, "its values have neither a hierarchy nor an order")
-    reached, count = crowd.reached, int(branch_of.max(initial=0)) + 1
-    guess, sure = _likeliest(crowd.belief(branch_of[crowd.codes[name]], count)[reached])
+    count = int(branch_of.max(initial=0)) + 1
+    of_record = branch_of[crowd.codes[name]]
+    guess, sure = likeliest(crowd.shares(of_record, count))
     whole = np.bincount(branch_of, weights=about.whole_share, minlength=count)
-    caps = _caps(scene, crowd, name)
-    chosen, where = np.unique(guess, return_inverse=True)
-    limits, statement = caps.of_sets([np.flatnonzero(branch_of == branch) for branch in chosen])
-    promise = Promise(limits[where], sure, statement) if statement else None
     return attack_of(
         "similarity",
         name,
         adversary,
-        guess == branch_of[scene.truth(name)[reached]],
+        guess[crowd.group_of_record] == of_record,
         float(whole.max(initial=0.0)),
-        promise,
+        promise_about_branches(caps_in(scene, crowd, name), branch_of, guess, sure, crowd.statistics.sizes),
         float(sure.max(initial=0.0)),
+        unit=scene.unit,
+        population=from_others(scene, name, population, branch_of),
     )
 
 
-def background(scene: Scene, name: str, ruled_out: int = 1) -> Attack:
+def background(scene: Scene, name: str, population: Population, ruled_out: int = 1) -> Attack:
     """Some wrong values are known to be wrong, drawn from the group's; guess the commonest of the others.
 
     Which values are known is drawn by chance. Were they chosen by their place in the group, the choice itself would
-    tell the person's value. The certainty held against the promise is that of the worst choice.
+    tell the person's value. The certainty held against the promise is that of the worst choice, in every group.
     """
     crowd, about = scene.crowd_of(name), scene.attributes[name]
-    truth = scene.truth(name)[crowd.reached]
-    belief = crowd.belief(crowd.codes[name], about.size)[crowd.reached]
-    blindly = np.argsort(-about.whole_share, kind="stable")
-    guess, blind, sure = (
-        np.zeros(len(truth), dtype=np.int64),
-        np.zeros(len(truth), dtype=np.int64),
-        np.zeros(len(truth)),
-    )
-    for i, own in enumerate(truth):
-        entries = slice(belief.indptr[i], belief.indptr[i + 1])
-        values, shares = belief.indices[entries], belief.data[entries]
-        wrong = scene.rng.permutation(values[values != own])[:ruled_out]
-        kept = ~np.isin(values, wrong)
-        guess[i] = values[kept][np.argmax(shares[kept])] if kept.any() else -1
-        blind[i] = next((value for value in blindly if value not in wrong), -1)
-        falling = np.sort(shares)[::-1]
-        sure[i] = falling[0] / max(1.0 - falling[1 : ruled_out + 1].sum(), falling[0])
+    shares, records = crowd.shares(crowd.codes[name], about.size), len(crowd.group_of_record)
+    drawn = scene.rng.permutation(records)[: len(scene.targets)]
+    own = crowd.codes[name][drawn]
+    guess, blind = _after_ruling_out(scene, shares, crowd.group_of_record[drawn], own, about.whole_share, ruled_out)
+    sure = _surest(shares, ruled_out)
+    like = population.belief(name, scene.secrets[name], about.size)
+    others = None
+    if like is not None:
+        true = scene.truth(name)
+        said, _ = _after_ruling_out(scene, like, np.arange(len(true)), true, about.whole_share, ruled_out)
+        others = float((said == true).mean())
     return attack_of(
         f"background, {ruled_out} ruled out",
         name,
-        f"knows which group a person is in and {ruled_out} value{'s' * (ruled_out > 1)} they do not have; "
-        "guesses the commonest of the others",
-        guess == truth,
-        float((blind == truth).mean()) if len(truth) else 0.0,
-        _promise_after(scene, crowd, name, guess, sure, ruled_out),
+        f"{KNOWS} and {ruled_out} value{'s' * (ruled_out > 1)} they do not have; guesses the commonest of the others",
+        guess == own,
+        float((blind == own).mean()) if len(own) else 0.0,
+        _promise_after(caps_in(scene, crowd, name), sure, ruled_out),
         float(sure.max(initial=0.0)),
+        possible=records,
+        unit=scene.unit,
+        population=others,
     )
 
 
-def branches(about: Attribute) -> IntArray | None:
-    """The top-level branch of each value, or its fifth of the range; None where values have no structure."""
-    ground = about.ground
-    if ground.distance == "ordered":
-        return np.minimum(np.arange(about.size) * FIFTHS // max(about.size, 1), FIFTHS - 1)
-    if ground.distance != "hierarchical":
-        return None
-    branch, reach = np.zeros(about.size, dtype=np.int64), 0
-    order = np.lexsort((-ground.stop, ground.start))
-    for r in order:  # the widest range that begins where the last one ended is the next child of the root
-        if ground.start[r] >= reach:
-            branch[ground.start[r] : ground.stop[r]] = r
-            reach = int(ground.stop[r])
-    numbers: IntArray = np.unique(branch, return_inverse=True)[1].astype(np.int64)
-    return numbers if int(numbers.max(initial=0)) + 1 < about.size else None
+def _risen_most(shares: Weights, whole_share: FloatArray) -> IntArray:
+    rise = shares.copy()
+    rise.data = shares.data - whole_share[shares.indices] + 1.0  # shifted, so that every entry counts
+    return likeliest(rise)[0]
 
 
-def _likeliest(belief: Weights) -> tuple[IntArray, FloatArray]:
+def _after_ruling_out(
+    scene: Scene, shares: Weights, of: IntArray, own: IntArray, whole_share: FloatArray, ruled_out: int
+) -> tuple[IntArray, IntArray]:
+    """The guess from each person's row of shares, and the guess from the whole table, without the values ruled out."""
+    blindly = np.argsort(-whole_share, kind="stable")
+    guess, blind = np.full(len(own), -1), np.full(len(own), -1)
+    for i, (row, mine) in enumerate(zip(of, own, strict=True)):
+        entries = slice(shares.indptr[row], shares.indptr[row + 1])
+        values, share = shares.indices[entries], shares.data[entries]
+        wrong = scene.rng.permutation(values[values != mine])[:ruled_out]
+        kept = ~np.isin(values, wrong)
+        if kept.any():
+            guess[i] = values[kept][np.argmax(share[kept])]
+        blind[i] = next((value for value in blindly if value not in wrong), -1)
+    return guess, blind
+
+
+def _surest(shares: Weights, ruled_out: int) -> FloatArray:
+    """The greatest certainty in each group after the worst choice of values was ruled out."""
+    sure = np.zeros(shares.shape[0])
+    for group in range(len(sure)):
+        falling = np.sort(shares.data[shares.indptr[group] : shares.indptr[group + 1]])[::-1]
+        if len(falling):
+            sure[group] = falling[0] / max(1.0 - falling[1 : ruled_out + 1].sum(), falling[0])
+    return sure
+
+
+def likeliest(belief: Weights) -> tuple[IntArray, FloatArray]:
     """The likeliest value of each row and its probability."""
+    if belief.shape[0] == 0:
+        return np.zeros(0, dtype=np.int64), np.zeros(0)
     return np.asarray(belief.argmax(axis=1)).ravel().astype(np.int64), belief.max(axis=1).toarray().ravel()
 
 
-def _caps(scene: Scene, crowd: Crowd, name: str) -> Caps:
+def from_others(scene: Scene, name: str, population: Population, coarser: IntArray | None = None) -> float | None:
+    """How often the likeliest value among other people like them is right about the targets."""
+    codes = scene.secrets[name] if coarser is None else coarser[scene.secrets[name]]
+    belief = population.belief(name, codes, scene.attributes[name].size)
+    if belief is None:
+        return None
+    return float(scene.right(name, likeliest(belief)[0], np.arange(len(scene.targets)), coarser).mean())
+
+
+def caps_in(scene: Scene, crowd: Crowd, name: str) -> Caps:
+    """What is promised about a column in the groups of a release."""
     return caps_for(scene.models, scene.attributes, name, int(crowd.statistics.sizes.max(initial=0)))
 
 
-def _promise(caps: Caps, guess: IntArray, sure: FloatArray) -> Promise | None:
+def promise_about(caps: Caps, guess: IntArray, sure: FloatArray, times: IntArray | None = None) -> Promise | None:
+    """The caps on guesses of one value; each guess is made `times` times."""
     found = caps.of_values(guess)
-    return None if found is None else Promise(found[0], sure, found[1])
+    return None if found is None else _repeated(found[0], sure, found[1], times)
 
 
-def _promise_after(
-    scene: Scene, crowd: Crowd, name: str, guess: IntArray, sure: FloatArray, ruled_out: int
+def promise_about_branches(
+    caps: Caps, branch_of: IntArray, guess: IntArray, sure: FloatArray, times: IntArray | None = None
 ) -> Promise | None:
+    """The caps on guesses of a branch."""
+    chosen, where = np.unique(guess, return_inverse=True)
+    limits, statement = caps.of_sets([np.flatnonzero(branch_of == branch) for branch in chosen])
+    return _repeated(limits[where], sure, statement, times) if statement else None
+
+
+def _repeated(caps: FloatArray, sure: FloatArray, statement: str, times: IntArray | None) -> Promise:
+    if times is None:
+        return Promise(caps, sure, statement)
+    return Promise(np.repeat(caps, times), np.repeat(sure, times), statement)
+
+
+def _promise_after(caps: Caps, sure: FloatArray, ruled_out: int) -> Promise | None:
     """c(v) / (1 - what was ruled out), every share at its cap; recursive (c,l) bounds it up to l - 2 values."""
-    caps = _caps(scene, crowd, name)
     values = np.flatnonzero(caps.attribute.whole > 0)
     if len(values) > MOST_VALUES:
         return None
@@ -170,4 +215,4 @@ def _promise_after(
     for model in caps.models:
         if isinstance(model, RecursiveDiversity) and ruled_out <= model.l - 2:
             limit, statement = min(limit, model.threshold / (1.0 + model.threshold)), model.statement()
-    return Promise(np.full(len(guess), limit), sure, statement) if statement and limit < 1.0 else None
+    return Promise(np.full(len(sure), limit), sure, statement) if statement and limit < 1.0 else None

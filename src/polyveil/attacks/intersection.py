@@ -10,7 +10,9 @@ import numpy as np
 
 from polyveil.arrays import IntArray
 from polyveil.attacks.bounds import caps_for
+from polyveil.attacks.inference import from_others
 from polyveil.attacks.linkage import least_k
+from polyveil.attacks.population import Population
 from polyveil.attacks.result import Attack, Promise, attack_of, not_run
 from polyveil.attacks.scene import Crowd, Scene, Weights
 from polyveil.table.coded import distinct
@@ -18,12 +20,12 @@ from polyveil.table.coded import distinct
 ADVERSARY = "has two releases of the same table and knows a person's group in each; keeps what both have in common"
 
 
-def intersection(first: Scene, second: Scene) -> list[Attack]:
+def intersection(first: Scene, second: Scene, population: Population) -> list[Attack]:
     """Linkage, and the commonest value of each column that both releases publish."""
     shared = [name for name in first.crowds[0].attributes if name in second.crowds[0].attributes]
     if not shared or len(first.crowds) > 1 or len(second.crowds) > 1:
         why = "the releases have no table of sensitive columns in common"
-        return [not_run("intersection", None, ADVERSARY, why)]
+        return [not_run("intersection", None, ADVERSARY, why, criterion="linkability")]
     common, codes = _common(first, second, shared)
     left = np.asarray(common.sum(axis=1)).ravel()
     reached = np.flatnonzero(left > 0)
@@ -34,9 +36,20 @@ def intersection(first: Scene, second: Scene) -> list[Attack]:
         k = min(model.threshold for model in asked)
         promise = Promise(np.full(len(chances), 1.0 / k), chances, f"{asked[0].statement()}, in both releases together")
     linked = attack_of(
-        "intersection", None, ADVERSARY, chances, 1.0 / first.people.rows, promise, float(chances.max(initial=0.0))
+        "intersection",
+        None,
+        ADVERSARY,
+        chances,
+        1.0 / first.people.rows,
+        promise,
+        float(chances.max(initial=0.0)),
+        criterion="linkability",
+        possible=first.people.people,
     )
-    return [linked, *(_value(first, name, common[reached], codes[:, i], reached) for i, name in enumerate(shared))]
+    return [
+        linked,
+        *(_value(first, name, common[reached], codes[:, i], reached, population) for i, name in enumerate(shared)),
+    ]
 
 
 def _common(first: Scene, second: Scene, shared: list[str]) -> tuple[Weights, IntArray]:
@@ -55,10 +68,12 @@ def _common(first: Scene, second: Scene, shared: list[str]) -> tuple[Weights, In
 
 
 def _candidates(crowd: Crowd, codes: IntArray, size: int) -> Weights:
-    return (crowd.weights.astype(bool).astype(np.float64) @ crowd.histogram(codes, size)).tocsr()
+    return (crowd.named.astype(bool).astype(np.float64) @ crowd.histogram(codes, size)).tocsr()
 
 
-def _value(scene: Scene, name: str, common: Weights, codes: IntArray, reached: IntArray) -> Attack:
+def _value(
+    scene: Scene, name: str, common: Weights, codes: IntArray, reached: IntArray, population: Population
+) -> Attack:
     about = scene.attributes[name]
     from scipy import sparse
 
@@ -72,8 +87,11 @@ def _value(scene: Scene, name: str, common: Weights, codes: IntArray, reached: I
         "intersection",
         name,
         ADVERSARY,
-        guess == scene.truth(name)[reached],
+        scene.right(name, guess, reached),
         float(about.whole_share.max(initial=0.0)),
         promise,
         float(sure.max(initial=0.0)),
+        criterion="linkability",
+        possible=scene.people.people,
+        population=from_others(scene, name, population),
     )

@@ -8,32 +8,29 @@ one group need not be alike.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import polars as pl
 
 from polyveil.arrays import FloatArray, IntArray
+from polyveil.attacks.branches import label_of_value
 from polyveil.attacks.cells import misfits
-from polyveil.attacks.inference import branches
+from polyveil.attacks.population import MOST_ROWS, grow, people_features, strangers
 from polyveil.attacks.result import Attack, attack_of, not_run
 from polyveil.attacks.scene import Scene
-from polyveil.measure.utility_model import few_classes
 from polyveil.models import Attribute
 from polyveil.table.coded import CodedTable
 
-MOST_ROWS = 20_000
-ADVERSARY = "trains a random forest on the release and asks it about people whose quasi-identifiers are known"
+ADVERSARY = "knows people's quasi-identifiers; trains a random forest on the release and asks it about them"
 
 
 def learned(scene: Scene, name: str, heldout: tuple[CodedTable, IntArray] | None = None) -> Attack:
     """`heldout` holds people who are not in the release, with their codes of the sensitive column."""
     if not scene.people.quasi:
         return not_run("learned inference", name, ADVERSARY, "the release has no quasi-identifiers to learn from")
-    classes = _classes(scene.attributes[name])
+    classes = label_of_value(scene.attributes[name])
     rows, codes_of_rows = _examples(scene, name)
     some = scene.rng.permutation(len(rows))[:MOST_ROWS]
-    forest = _fit(released_features(scene)[rows[some]], classes[codes_of_rows[some]])
+    forest = grow(released_features(scene)[rows[some]], classes[codes_of_rows[some]])
     truth = classes[scene.truth(name)]
     said = forest.predict(people_features(scene.people, scene.targets))
     if heldout is not None:
@@ -43,19 +40,18 @@ def learned(scene: Scene, name: str, heldout: tuple[CodedTable, IntArray] | None
     else:
         control, about = _without_them(scene, name, classes), "the same people left out of the raw table"
     note = f"baseline: {about}; guessing blindly is right {_blind(scene.attributes[name], classes):.3f} of the time"
-    return attack_of("learned inference", name, ADVERSARY, said == truth, control, None, None, note)
-
-
-def _classes(about: Attribute) -> IntArray:
-    """The class each value is guessed as."""
-    ordered = about.ground.distance == "ordered"
-    return few_classes(about.whole, ordered=ordered, branch=None if ordered else branches(about))
-
-
-def people_features(people: CodedTable, rows: IntArray) -> FloatArray:
-    """Each person's place in every quasi-identifier's order of codes, from 0 to 1."""
-    columns = [column.codes[rows] / max(column.domain.size - 1, 1) for column in people.quasi]
-    return np.stack(columns, axis=1).astype(np.float64)
+    return attack_of(
+        "learned inference",
+        name,
+        ADVERSARY,
+        said == truth,
+        control,
+        None,
+        None,
+        note,
+        possible=scene.people.people,
+        population=control,
+    )
 
 
 def released_features(scene: Scene) -> FloatArray:
@@ -88,24 +84,15 @@ def _examples(scene: Scene, name: str) -> tuple[IntArray, IntArray]:
 
 def _without_them(scene: Scene, name: str, classes: IntArray) -> float:
     """The same learner on the raw rows of everybody who is not attacked, about those who are."""
-    others = np.setdiff1d(np.arange(scene.people.rows), scene.targets)
-    if len(others) < len(scene.targets) // 4:
-        # Nearly everybody is attacked: half of them take the place of the strangers.
-        others, asked = np.split(scene.rng.permutation(scene.people.rows), [scene.people.rows // 2])
-    else:
-        asked = scene.targets
-    others = scene.rng.permutation(others)[:MOST_ROWS]
-    codes = scene.secrets[name]
-    forest = _fit(people_features(scene.people, others), classes[codes[others]])
-    return float((forest.predict(people_features(scene.people, asked)) == classes[codes[asked]]).mean())
+    codes, right = scene.secrets[name], []
+    for others, half in strangers(scene):
+        if not len(others):
+            continue
+        forest = grow(people_features(scene.people, others), classes[codes[others]])
+        asked = scene.targets[half]
+        right.append(forest.predict(people_features(scene.people, asked)) == classes[codes[asked]])
+    return float(np.concatenate(right).mean()) if right else 0.0
 
 
 def _blind(about: Attribute, classes: IntArray) -> float:
     return float(np.bincount(classes, weights=about.whole_share).max(initial=0.0))
-
-
-def _fit(features: FloatArray, labels: IntArray) -> Any:
-    from sklearn.ensemble import RandomForestClassifier
-
-    forest = RandomForestClassifier(n_estimators=40, min_samples_leaf=1, random_state=0, n_jobs=1)
-    return forest.fit(features, labels)

@@ -1,6 +1,6 @@
 """Linkage: whose record is it? The three adversaries of El Emam & Dankar (2008).
 
-- The prosecutor knows that a person is in the release and looks for their record among those they fit.
+- The prosecutor knows that a person is in the release, and in which group, and looks for their record there.
 - The journalist wants to name anybody at all and picks the record that fits the fewest people of a register.
 - The marketer links every record with the register and counts how many are right on average.
 
@@ -11,12 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyveil.arrays import FloatArray, IntArray
-from polyveil.attacks.result import Attack, Promise, attack_of
-from polyveil.attacks.scene import Crowd, Scene, group_fits
+from polyveil.arrays import FloatArray
+from polyveil.attacks.result import Attack, Promise, attack_of, not_run
+from polyveil.attacks.scene import Crowd, Scene
 from polyveil.models import KAnonymity
-
-PEOPLE_AT_ONCE = 5_000
 
 
 def linkage(scene: Scene) -> list[Attack]:
@@ -25,6 +23,8 @@ def linkage(scene: Scene) -> list[Attack]:
     for number, crowd in enumerate(scene.crowds):
         column = None if len(scene.crowds) == 1 else " + ".join(crowd.attributes)
         found.append(prosecutor(scene, crowd, column))
+        if scene.several:
+            found.append(persons(scene, crowd, column))
         if number == 0 and scene.form == "generalized":
             found += register(scene, crowd)
     return found
@@ -35,27 +35,56 @@ def least_k(scene: Scene) -> KAnonymity | None:
     return next((model for model in scene.models if isinstance(model, KAnonymity)), None)
 
 
+def people_unknown(scene: Scene) -> list[Attack]:
+    """Where guarantees count people and nobody says whose rows are whose, people cannot be attacked."""
+    if scene.several or scene.manifest["policy"].get("unit") != "person":
+        return []
+    why = "people with several rows; give the policy that names the column with the role person (--policy)"
+    return [not_run("people", None, "knows all rows of a person", why, criterion="singling out", possible=1)]
+
+
 def prosecutor(scene: Scene, crowd: Crowd, column: str | None) -> Attack:
-    """One record among all that the person fits, each as likely as its group makes it."""
-    chances = _chances(crowd)[crowd.reached]
+    """One record among those of the person's group; every group is looked at."""
+    chances = 1.0 / crowd.statistics.sizes[crowd.group_of_record]
     return attack_of(
         "prosecutor linkage",
         column,
-        "knows a person's quasi-identifiers and that they are in the table; picks one of the records they fit",
+        "knows which group a person is in, because they fit its quasi-identifiers; picks one of its records",
         chances,
         1.0 / scene.people.rows,
         _one_in_k(scene, chances),
         float(chances.max(initial=0.0)),
         _left_out(scene, crowd),
+        criterion="singling out",
+        unit=scene.unit,
     )
 
 
-def _chances(crowd: Crowd) -> FloatArray:
-    """For each target the greatest probability of any one record."""
-    weights, sizes = crowd.weights, crowd.statistics.sizes
-    total = np.asarray(weights @ sizes.astype(np.float64)).ravel()
-    greatest = weights.max(axis=1).toarray().ravel()
-    return np.where(total > 0, greatest / np.where(total > 0, total, 1.0), 0.0)
+def persons(scene: Scene, crowd: Crowd, column: str | None) -> Attack:
+    """One record among those of the groups that fit all rows of a person: theirs as often as they have rows there.
+
+    Over the people of a group this is right once in as many people as it has, which k bounds; somebody with many rows
+    is found more surely than that, and nothing promises otherwise.
+    """
+    total = np.asarray(crowd.named @ crowd.statistics.sizes.astype(np.float64)).ravel()
+    greatest = crowd.named.max(axis=1).toarray().ravel()
+    reached = np.flatnonzero(total > 0)
+    rows = np.bincount(scene.attacked.owner)[reached]
+    chances = np.minimum(greatest[reached] * rows / total[reached], 1.0)
+    model = least_k(scene)
+    limits = None if model is None else np.full(len(chances), 1.0 / model.threshold)
+    return attack_of(
+        "prosecutor linkage of all rows",
+        column,
+        "knows the quasi-identifiers of all rows of a person; picks a record of the groups that fit every one",
+        chances,
+        1.0 / scene.people.people,
+        None if model is None or limits is None else Promise(limits, np.zeros(len(chances)), model.statement()),
+        float(chances.max(initial=0.0)),
+        f"a person has up to {int(rows.max(initial=0)):,} rows; who has many is found more surely",
+        criterion="singling out",
+        possible=scene.people.people,
+    )
 
 
 def _one_in_k(scene: Scene, chances: FloatArray) -> Promise | None:
@@ -72,8 +101,7 @@ def _left_out(scene: Scene, crowd: Crowd) -> str:
 
 def register(scene: Scene, crowd: Crowd) -> list[Attack]:
     """Journalist and marketer: how many people of the register fit each group."""
-    fitting = people_per_group(scene, crowd)
-    chances = 1.0 / np.maximum(fitting, crowd.statistics.sizes)
+    chances = 1.0 / np.maximum(scene.people_per_group, crowd.statistics.sizes)
     per_record = chances[crowd.group_of_record]
     worst = float(chances.max(initial=0.0))
     baseline = 1.0 / scene.people.rows
@@ -86,6 +114,7 @@ def register(scene: Scene, crowd: Crowd) -> list[Attack]:
         _one_in_k(scene, np.array([worst])),
         worst,
         "exact: every record was looked at",
+        criterion="linkability",
     )
     marketer = attack_of(
         "marketer linkage",
@@ -95,21 +124,16 @@ def register(scene: Scene, crowd: Crowd) -> list[Attack]:
         baseline,
         _one_in_k(scene, per_record),
         worst,
+        criterion="linkability",
+        unit=scene.unit,
     )
     # The journalist's figure is a maximum over all records, not a rate of trials: it has no interval of its own.
-    exact = {"low": worst, "high": worst, "trials": len(per_record)}
+    exact = {
+        "low": worst,
+        "high": worst,
+        "trials": len(per_record),
+        "tried": len(per_record),
+        "possible": len(per_record),
+        "unit": scene.unit,
+    }
     return [Attack(**{**journalist.to_dict(), **exact}), marketer]
-
-
-def people_per_group(scene: Scene, crowd: Crowd) -> IntArray:
-    """How many people of the original fit the cells of each group."""
-    found = np.zeros(crowd.groups)
-    tuples = scene.people.quasi_tuples
-    # One person for each distinct combination of quasi-identifiers, counted as often as it occurs.
-    someone = np.zeros(len(tuples.counts), dtype=np.int64)
-    someone[tuples.of_row] = np.arange(scene.people.rows)
-    for first in range(0, len(someone), PEOPLE_AT_ONCE):
-        some = slice(first, first + PEOPLE_AT_ONCE)
-        fits = group_fits(scene.tables["table"], scene.policy, scene.people, crowd.group_of_record, someone[some])
-        found += fits.T @ tuples.counts[some].astype(np.float64)
-    return np.rint(found).astype(np.int64)

@@ -10,7 +10,7 @@ import polars as pl
 from scipy import sparse
 
 from polyveil.arrays import IntArray
-from polyveil.attacks.scene import Crowd, group_fits, sensitive_codes
+from polyveil.attacks.scene import Crowd, Targets, group_fits, sensitive_codes
 from polyveil.models import from_classes
 from polyveil.policy import Policy
 from polyveil.table.coded import CodedTable
@@ -26,18 +26,20 @@ def linked_crowds(
     policy: Policy,
     people: CodedTable,
     declared: Mapping[str, Declared],
-    targets: IntArray,
+    targets: Targets,
 ) -> tuple[Crowd, ...]:
     """One crowd per sensitive table.
 
     A person fits some rows of the quasi-identifier table; a record of a group is theirs as likely as one of those rows
-    is in the group, shared among the group's records.
+    is in the group, shared among the group's records. Rows whose value is withheld are a group of their own: its values
+    are those the manifest counts and the sensitive table does not have.
     """
     quasi = tables["quasi"]
     alike = class_of_row(quasi, [column.name for column in people.quasi])
-    fits = group_fits(quasi, policy, people, alike, targets)
+    fits = group_fits(quasi, policy, people, alike, targets.rows)
     return tuple(
-        _crowd(about, tables[about["table"]], quasi, alike, fits, declared) for about in manifest["linked"]["slices"]
+        _crowd(about, tables[about["table"]], quasi, alike, fits, declared, targets)
+        for about in manifest["linked"]["slices"]
     )
 
 
@@ -48,6 +50,7 @@ def _crowd(
     alike: IntArray,
     fits: Any,
     declared: Mapping[str, Declared],
+    targets: Targets,
 ) -> Crowd:
     if "count" in about:
         repeats = frame.get_column(about["count"]).cast(pl.Int64).to_numpy()
@@ -57,14 +60,28 @@ def _crowd(
     codes = sensitive_codes(frame, {name: declared[name] for name in about["attributes"]})
     single = {name: declared[name].attribute for name in about["attributes"]}
     statistics = from_classes(group_of_record, codes, single)
-    known = group_of_row >= 0
-    rows = sparse.csr_array(
-        (1.0 / statistics.sizes[group_of_row[known]], (alike[known], group_of_row[known])),
-        shape=(int(alike.max(initial=-1)) + 1, len(ids)),
-    )
+    rest = {name: _rest(declared[name].attribute.whole, found) for name, found in codes.items()}
+    missing = group_of_row < 0
+    most = max((int(each.sum()) for each in rest.values()), default=0)
+    sizes = np.append(statistics.sizes, max(most, 1))
+    group = np.where(missing, len(ids), group_of_row)
+    rows = sparse.csr_array((1.0 / sizes[group], (alike, group)), shape=(int(alike.max(initial=-1)) + 1, len(ids) + 1))
+    withheld = bool(missing.any()) and most > 0
     return Crowd(
-        tuple(codes), group_of_record, codes, statistics, sparse.csr_array(fits @ rows), group_of_row, tuple(ids)
+        tuple(codes),
+        group_of_record,
+        codes,
+        statistics,
+        targets.fitting_all(sparse.csr_array(fits @ (rows if withheld else rows[:, : len(ids)]))),
+        group_of_row,
+        tuple(ids),
+        rest if withheld else {},
     )
+
+
+def _rest(whole: IntArray, released: IntArray) -> IntArray:
+    """The values of the rows that are not published: all rows' counts less the released ones."""
+    return np.asarray(np.maximum(whole - np.bincount(released, minlength=len(whole)), 0))
 
 
 def _numbers(groups: pl.Series, ids: list[str]) -> IntArray:

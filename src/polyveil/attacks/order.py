@@ -7,6 +7,8 @@ sensitive values. In a release whose order is random, hits are as frequent as ch
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
@@ -38,7 +40,12 @@ def whole_order(scene: Scene, crowd: Crowd) -> Attack:
     mixed = crowd.weights.astype(bool).astype(np.float64) @ crowd.histogram(records, count)
     chance = np.asarray(mixed[np.arange(len(persons)), persons]).ravel() / released
     return by_chance(
-        "order of rows", None, "has the people in the original order; expects the records in it", hits, chance
+        "order of rows",
+        None,
+        "has the people in the original order; expects the records in it",
+        hits,
+        chance,
+        possible=scene.people.rows,
     )
 
 
@@ -59,7 +66,16 @@ def group_order(scene: Scene, crowd: Crowd) -> Attack:
         hits.append((own == there[place]).all(axis=1))
         chances.append((own[:, None, :] == there[None, :, :]).all(axis=2).mean(axis=1))
     adversary = "has the people in the original order; expects each group's records in it"
-    return by_chance("order within groups", None, adversary, np.concatenate(hits), np.concatenate(chances))
+    return by_chance(
+        "order within groups",
+        None,
+        adversary,
+        np.concatenate(hits),
+        np.concatenate(chances),
+        tried=len(chosen),
+        possible=crowd.groups,
+        unit="groups",
+    )
 
 
 def _members(scene: Scene, crowd: Crowd, everyone: IntArray, chosen: IntArray) -> list[IntArray]:
@@ -79,9 +95,11 @@ def _members(scene: Scene, crowd: Crowd, everyone: IntArray, chosen: IntArray) -
 
 
 def by_chance(
-    name: str, attribute: str | None, adversary: str, hits: npt.NDArray[np.bool_], chance: FloatArray
+    name: str, attribute: str | None, adversary: str, hits: npt.NDArray[np.bool_], chance: FloatArray, **extent: Any
 ) -> Attack:
     """The promise is that hits come by chance alone; only the rate can break it."""
     promise = Promise(chance, np.zeros(len(chance)), RANDOM)
     baseline = float(chance.mean()) if len(chance) else 0.0
-    return attack_of(name, attribute, adversary, hits, baseline, promise, None, deviations=SURE)
+    return attack_of(
+        name, attribute, adversary, hits, baseline, promise, None, deviations=SURE, criterion="linkability", **extent
+    )

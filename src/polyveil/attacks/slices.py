@@ -47,7 +47,9 @@ def order_across(scene: Scene, crowd: Crowd) -> Attack:
         chance.append(float((codes[members[begin[group] : begin[group + 1]]] == truth[i]).all(axis=1).mean()))
     adversary = "expects the rows of a group in the same order in the quasi-identifier table and in the sensitive one"
     name = " + ".join(crowd.attributes)
-    return by_chance("order across tables", name, adversary, np.array(hits, dtype=bool), np.array(chance))
+    return by_chance(
+        "order across tables", name, adversary, np.array(hits, dtype=bool), np.array(chance), possible=scene.people.rows
+    )
 
 
 def ids_across(one: Crowd, other: Crowd) -> Attack:
@@ -60,7 +62,7 @@ def ids_across(one: Crowd, other: Crowd) -> Attack:
     share = np.bincount(pairs[:, 1], minlength=len(second)) / max(len(pairs), 1)
     name = f"{' + '.join(one.attributes)} | {' + '.join(other.attributes)}"
     adversary = "expects groups of the same number in two slices to be the same people"
-    return by_chance("group ids across slices", name, adversary, hits, near @ share)
+    return by_chance("group ids across slices", name, adversary, hits, near @ share, unit="groups")
 
 
 def _places(ids: tuple[str, ...]) -> FloatArray:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from polyveil.attacks import Attack, AttackReport
 
 COLOUR = {"within bound": "green", "broken": "bold red", "no promise": "yellow", "not run": "dim"}
+OUTCOME = {"holds": "green", "fails": "bold red", "not checked": "yellow"}
 
 
 def attack(
@@ -39,9 +40,10 @@ def attack(
 ) -> None:
     """Attack a release as simulated adversaries would, and compare their success with the guarantees.
 
-    For each attack: its success, its success without the release, a 95 % interval, and the highest success that the
-    guarantees allow. This needs the original table, so only its steward can run it. Exit code 1: a guarantee is broken,
-    or no attack could test one.
+    For each attack: how often it is right, how often the same guess is right from the whole table and from other
+    people, a 95 % interval, the highest success that the guarantees allow, and how much was tried. This needs the
+    original table, so only its steward can run it. Exit code 1: a guarantee is broken, none could be tested, or
+    something was not tried.
     """
     with reported_errors(as_json=as_json):
         from polyveil.attacks import attack as run
@@ -67,54 +69,54 @@ def attack(
 
 
 def show_attacks(report: AttackReport) -> None:
-    """One line per attack, then the verdict in words."""
+    """The verdict in words, the most serious first; then one line per attack, and what each assumes."""
     from polyveil.cli.show import console, plain_table
 
     out = console()
-    table = plain_table("attack", "column", "success", "without", "95 % interval", "allowed", "highest", "verdict")
+    for line in report.sentences():
+        out.print(line, style=OUTCOME[report.outcome])
+    for found in report.broken:
+        out.print(f"[bold red]broken[/] {found.title}: {found.adversary}. Guarantee: {found.promise}")
+    if report.unpromised:
+        out.print(f"[yellow]outside the guarantees[/]: {_listed([found.title for found in report.unpromised])}")
+    table = plain_table(
+        *("attack", "column", "risk", "right", "from table", "from others", "95 % interval", "allowed", "highest"),
+        *("tried", "verdict"),
+    )
     for found in report.attacks:
         table.add_row(*_cells(found))
     out.print(table)
     out.print(
-        "success: share of attacked people for whom the attack is right; without: the same without the release; "
-        "allowed: by the guarantees; highest: highest certainty for any one person",
+        "right: share of attacked people for whom the attack is right; from table: the same guess from the whole "
+        "table; from others: from a model of other people of the same population; allowed: by the guarantees; highest: "
+        "highest certainty for any one person; tried: how much was attacked of what could be",
         style="dim",
     )
-    for found in report.broken:
-        out.print(f"[bold red]broken[/] {_title(found)}: {found.adversary}. Guarantee: {found.promise}")
-    unpromised = [_title(found) for found in report.unpromised]
-    if unpromised:
-        outside = "1 attack is" if len(unpromised) == 1 else f"{len(unpromised)} attacks are"
-        out.print(
-            f"[yellow]{outside} outside the guarantees[/], and this release makes "
-            f"{'it' if len(unpromised) == 1 else 'them'} easier: {_listed(unpromised)}"
-        )
-    verdict = {
-        "holds": "[green]No guarantee was broken.[/]",
-        "fails": "[red]A guarantee of this release is broken.[/]",
-        "not checked": "[yellow]No attack could be compared with a guarantee, so none was tested.[/]",
-    }
-    out.print(verdict[report.outcome])
+    for assumes in dict.fromkeys(f"{found.name}: {found.adversary}" for found in report.attacks if found.trials):
+        out.print(assumes, style="dim")
 
 
 def _cells(found: Attack) -> list[str]:
     if found.verdict == "not run":
-        return [found.name, found.attribute or "", *["-"] * 5, f"[dim]not run[/]: {found.note}"]
+        return [found.name, found.attribute or "", found.criterion, *["-"] * 7, f"[dim]not run[/]: {found.note}"]
     interval = f"{found.low:.3f} - {found.high:.3f}"
     return [
         found.name,
         found.attribute or "",
+        found.criterion,
         f"{found.success:.3f}",
         f"{found.baseline:.3f}",
+        _or_dash(found.baseline_population),
         interval,
-        "-" if found.bound is None else f"{found.bound:.3f}",
-        "-" if found.worst is None else f"{found.worst:.3f}",
+        _or_dash(found.bound),
+        _or_dash(found.worst),
+        found.extent(),
         f"[{COLOUR[found.verdict]}]{found.verdict}[/]",
     ]
 
 
-def _title(found: Attack) -> str:
-    return f"{found.name} of {found.attribute}" if found.attribute else found.name
+def _or_dash(value: float | None) -> str:
+    return "-" if value is None else f"{value:.3f}"
 
 
 def _listed(items: Sequence[str], most: int = 6) -> str:

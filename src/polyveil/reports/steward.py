@@ -46,14 +46,27 @@ def attack_section(report: AttackReport) -> Section:
     held = report.answer()
     rows = [_attack_row(each) for each in report.attacks]
     adversaries = {each.name: each.adversary for each in report.attacks}
-    headers = ("attack", "column", "right", "without the release", "95 % interval", "allowed", "verdict")
+    headers = (
+        *(
+            "attack",
+            "column",
+            "risk",
+            "right",
+            "guessed from the table",
+            "from other people",
+            "95 % interval",
+            "allowed",
+        ),
+        *("tried", "verdict"),
+    )
     parts = (
         tag(
             "p",
-            f"{held} Each attacker targets people drawn at random from the original table. ",
+            f"{held} An attack is compared with the same guess from the whole table, and from a model of other people "
+            "of the same population. ",
             tag("strong", NOT_PUBLIC),
         ),
-        table(headers, rows, caption="Simulated attacks", numbers=[2, 3, 4, 5]),
+        table(headers, rows, caption="Simulated attacks", numbers=[3, 4, 5, 6, 7]),
         table(("attack", "the attacker"), adversaries.items(), caption="Who attacks"),
     )
     return Section("attacks", "Attacks", parts)
@@ -62,15 +75,18 @@ def attack_section(report: AttackReport) -> Section:
 def _attack_row(each: Attack) -> tuple[str, ...]:
     column = each.attribute or "–"
     if each.verdict == "not run":
-        return each.name, column, "–", "–", "–", "–", f"not run: {each.note}" if each.note else "not run"
+        return each.name, column, each.criterion, *["–"] * 6, f"not run: {each.note}" if each.note else "not run"
     colour = {"within bound": "ok", "broken": "no"}.get(each.verdict, "soft")
     return (
         each.name,
         column,
+        each.criterion,
         percent(each.success),
         percent(each.baseline),
+        "–" if each.baseline_population is None else percent(each.baseline_population),
         f"{percent(each.low)} to {percent(each.high)}",
         "–" if each.bound is None else percent(each.bound),
+        each.extent(),
         tag("span", each.verdict, class_=colour),
     )
 

@@ -25,11 +25,11 @@ def encode(bound: Bound) -> CodedTable:
             for c in bound.sensitive
         ),
         together=tuple(joint.columns for joint in bound.policy.privacy.joint),
-        person=_people(bound.person),
+        person=number_people(bound.person),
     )
 
 
-def _people(person: pl.Series | None) -> IntArray | None:
+def number_people(person: pl.Series | None) -> IntArray | None:
     """The number of each row's person; None where every row is a person of its own, declared or not."""
     if person is None or person.n_unique() == len(person):
         return None

@@ -256,31 +256,40 @@ def _attacks(bench: Workbench, run: StoredRun) -> None:
 
 
 def _attack_table(report: Mapping[str, Any]) -> None:
-    if report["holds"]:
-        notice("No guarantee was broken.", "success")
-    elif not any(each["verdict"] == "broken" for each in report["attacks"]):
-        notice("No attack could be compared with a guarantee, so none was tested.", title="Not checked")
-    else:
-        notice("A guarantee was broken. Do not publish this release.", title="Broken")
+    said = " ".join(report["sentences"])
+    match report["outcome"]:
+        case "holds":
+            notice(said, "success")
+        case "fails":
+            notice(f"{said} Do not publish this release.", title="Broken")
+        case _:
+            notice(said, title="Not checked")
     tones = {"within bound": "pv-tag pv-ok", "broken": "pv-tag pv-stop", "no promise": "pv-tag pv-care"}
     rows = []
     for each in report["attacks"]:
         if each["verdict"] == "not run":
             continue
+        others = each["baseline_population"]
         bound = "-" if each["bound"] is None else percent(each["bound"])
         rows.append(
             tag(
                 "tr",
                 tag("th", f"{each['name']}{' of ' + each['attribute'] if each['attribute'] else ''}", scope="row"),
+                tag("td", each["criterion"]),
                 tag("td", each["adversary"], class_="pv-hint"),
                 tag("td", percent(each["success"]), class_="num"),
                 tag("td", f"{percent(each['low'])} to {percent(each['high'])}", class_="num"),
                 tag("td", percent(each["baseline"]), class_="num"),
+                tag("td", "-" if others is None else percent(others), class_="num"),
                 tag("td", bound, class_="num"),
+                tag("td", each["extent"]),
                 tag("td", tag("span", each["verdict"], class_=tones.get(each["verdict"], "pv-tag pv-plain"))),
             )
         )
-    names = ("attack", "the attacker", "right", "95 % interval", "without the release", "bound", "verdict")
+    names = (
+        *("attack", "risk", "the attacker", "right", "95 % interval", "guessed from the table", "from other people"),
+        *("allowed", "tried", "verdict"),
+    )
     head = tag("tr", *(tag("th", name, scope="col") for name in names))
     table = tag("table", tag("thead", head), tag("tbody", *rows), class_="pv-table")
     trusted(tag("div", table, class_="pv-scroll", tabindex="0", role="region", aria_label="Attacks"))
