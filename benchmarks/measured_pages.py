@@ -9,6 +9,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 README, METHODS, PEERS = ROOT / "README.md", ROOT / "docs" / "methods" / "index.md", ROOT / "docs" / "peers.md"
 SIFT = ROOT / "docs" / "methods" / "sift.md"
+PEOPLE = ROOT / "docs" / "how-to" / "people.md"
 
 
 def put(name: str, text: str, *pages: Path) -> None:

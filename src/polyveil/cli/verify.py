@@ -19,6 +19,15 @@ def verify(
     signer: Annotated[
         Path | None, typer.Option(help="Public key (.pub): fail unless the release is signed with its private key.")
     ] = None,
+    source: Annotated[
+        str | None, typer.Option(help="The table the release was made from: check how many people each group has.")
+    ] = None,
+    person: Annotated[
+        str | None, typer.Option(help="The column of --source that says whom a row is about; by default by its name.")
+    ] = None,
+    row_map: Annotated[
+        Path | None, typer.Option(help="The private row_map.parquet: count the people of --source exactly.")
+    ] = None,
     engine: Annotated[Engine, typer.Option(help="Where to measure: this machine, or Spark.")] = Engine.LOCAL,
     master: Annotated[
         str | None, typer.Option(help="Spark's master or Connect URL; by default the one of the environment.")
@@ -31,16 +40,20 @@ def verify(
     the manifest with the tables. Exit code 0: everything holds; 1: something does not; 2: this is not a release.
     """
     with reported_errors(as_json=as_json):
+        from polyveil.errors import InputError
         from polyveil.reports.stored import with_report
         from polyveil.table.databases import shown
         from polyveil.verification import verify as run
 
+        if source is None and (person is not None or row_map is not None):
+            raise InputError("--person and --row-map go with --source, the table the release was made from")
         spark = session_of(engine, master)
+        if spark is not None and source is not None:
+            raise InputError("--source is read on this machine. Leave --engine spark out")
         if spark is None:
-            verification = run(release, policy=policy, signer=signer)
+            verification = run(release, policy=policy, signer=signer, source=source, person=person, row_map=row_map)
         else:
             from polyveil.engines.spark import verify as on_spark
-            from polyveil.errors import InputError
 
             if policy is not None:
                 raise InputError("--policy is not compared on Spark. Leave --engine out")

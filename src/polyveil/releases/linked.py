@@ -55,6 +55,9 @@ class Linked(Form):
                 f"the {self.name} form publishes sensitive columns in tables of their own, and no column is sensitive"
             )
             faults.append(Fault("release.form", rule, "Give a column the role sensitive, or use form: generalized"))
+        if policy.person is not None:
+            rule = f"{self.name} releases do not keep the rows of a person together"
+            faults.append(Fault("release.form", rule, "Use form: generalized"))
         if generalize == "kaca" and k is None:
             faults.append(Fault("release.generalize", "kaca makes k rows alike, and no k is given", "Give privacy.k"))
         if method.makes_own_slices and generalize == "range":

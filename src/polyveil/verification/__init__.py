@@ -24,7 +24,9 @@ from polyveil.verification.database import StoredRelease, read_stored
 from polyveil.verification.files import REPORT, check_folder, check_form, read_manifest, read_tables
 from polyveil.verification.findings import Finding, Verification, fails, not_checked, unchecked
 from polyveil.verification.forms import FORMS
+from polyveil.verification.people import PER_GROUP
 from polyveil.verification.signature import check_signature
+from polyveil.verification.source import check_source
 from polyveil.verification.text import check_cells, formula_findings
 
 _ABOUT_CELLS = ("role", "type", "hierarchy", "recode", "weight", "missing", "date_format")
@@ -44,7 +46,15 @@ ReleaseLike = InMemory | StoredRelease | Path | str
 """A release in memory, in a folder, or in a database."""
 
 
-def verify(release: ReleaseLike, *, policy: PolicyLike | None = None, signer: Path | str | None = None) -> Verification:
+def verify(
+    release: ReleaseLike,
+    *,
+    policy: PolicyLike | None = None,
+    signer: Path | str | None = None,
+    source: Any = None,
+    person: str | None = None,
+    row_map: Path | str | None = None,
+) -> Verification:
     """Independently re-check a release from its files: the files, every guarantee, every figure of its manifest.
 
     Parameters
@@ -55,6 +65,12 @@ def verify(release: ReleaseLike, *, policy: PolicyLike | None = None, signer: Pa
         Requirements of your own. The release is checked against its own guarantees and against these as well.
     signer : path, optional
         Public key of whoever must have signed the release.
+    source : path, frame, Table or database address, optional
+        The table the release was made from, to check how many people each group has.
+    person : str, optional
+        The column of `source` that says whom a row is about; by default the one whose name says so.
+    row_map : path, optional
+        The private row map of the release, to count the people of `source` exactly.
 
     Returns
     -------
@@ -85,7 +101,11 @@ def verify(release: ReleaseLike, *, policy: PolicyLike | None = None, signer: Pa
     asked = () if policy is None else _asked(load_policy(policy), manifest, tables)
     findings = [*findings, *_beside(release, signer)]
     columns = describe_columns(from_public(manifest["policy"]), content.verdicts, tables)
-    return Verification((*findings, *content.findings, *asked), content.verdicts, columns)
+    found = (*findings, *content.findings, *asked)
+    if source is not None and content.verdicts:
+        counted = check_source(manifest, from_public(manifest["policy"]), tables["table"], source, person, row_map)
+        found = (*(finding for finding in found if finding.check != PER_GROUP), *counted)
+    return Verification(found, content.verdicts, columns)
 
 
 def _beside(release: ReleaseLike, signer: Path | str | None) -> list[Finding]:

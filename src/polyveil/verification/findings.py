@@ -52,8 +52,12 @@ class Verification(Result):
             return f"No: {len(self.failures):,} of {total} failed."
         open_checks = [f for f in self.findings if f.outcome == "not checked"]
         if self.holds:
-            left = f", {counted(len(open_checks), 'figure')} of the loss not checked" if open_checks else ""
-            return f"The release holds: {len(self.findings) - len(open_checks):,} of {total} passed{left}."
+            beside = [f.check for f in open_checks if not f.check.startswith("loss")]
+            left = [counted(len(open_checks) - len(beside), "figure") + " of the loss"] * (
+                len(open_checks) > len(beside)
+            )
+            told = f", not checked: {', '.join([*left, *beside])}" if open_checks else ""
+            return f"The release holds: {len(self.findings) - len(open_checks):,} of {total} passed{told}."
         return f"Not known: {len(open_checks):,} of {total} could not be made."
 
     def records(self) -> Sequence[Row]:

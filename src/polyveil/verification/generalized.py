@@ -19,6 +19,7 @@ from polyveil.verification.joint import with_joint
 from polyveil.verification.left_out import check_left_out
 from polyveil.verification.loss import check_loss, class_sizes
 from polyveil.verification.orders import check_order
+from polyveil.verification.people import check_people
 
 
 def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> Verification:
@@ -47,6 +48,8 @@ def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapp
     if manifest["suppressed"]:
         findings += judge_against_released(models, statistics)
     findings += check_claims(manifest, models, statistics)
+    if "people" in manifest:
+        findings += check_people(manifest, models, statistics)
     findings += check_loss(manifest, policy, frame, class_sizes(statistics.sizes))
     if "tables" not in manifest:  # a database keeps no order of rows
         findings += check_order("table", frame, classes)

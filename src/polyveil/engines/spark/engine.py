@@ -86,6 +86,9 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
                 rule = "as much as fits into some seconds is not the same again when a lost task is run once more"
                 remedy = "Write fast, balanced or thorough, or leave --engine spark out"
                 faults.append(Fault(f"method.{name}", rule, remedy))
+        if policy.person is not None:
+            rule = "the rows of a person may come to lie in several blocks, so people cannot be counted"
+            faults.append(Fault(f"columns.{policy.person}.role", rule, "Leave --engine spark out"))
         if policy.privacy.joint:
             rule = "combinations of columns are compared over all released rows at once, not block by block"
             faults.append(Fault("privacy.joint", rule, "Remove it, or leave --engine spark out"))

@@ -1,0 +1,92 @@
+"""The guarantees in people: figures that files can contradict, people counted by their keys, and what stays unknown.
+
+A release without keys does not show whose rows belong together, so nobody can count its people from the files. Its
+figures in people are then compared with what the rows allow, and the verifier says what it did not check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from polyveil.arrays import IntArray
+from polyveil.models import ClassStatistics, Model
+from polyveil.models.people import PeopleStatistics, from_people, people_of
+from polyveil.verification.claims import compare_parts, promise_finding
+from polyveil.verification.findings import Finding, fails, holds, unchecked
+
+PER_GROUP = "people per group"
+NOT_COUNTED = "the files do not show whose rows belong together. Verify with --source TABLE to check"
+
+
+def check_people(manifest: Mapping[str, Any], models: Sequence[Model], statistics: ClassStatistics) -> list[Finding]:
+    """What files without keys can say about the figures in people: whether they are possible."""
+    wrong = _impossible(manifest, models, statistics)
+    if wrong:
+        return [fails("people", f"the manifest's figures in people are not possible: {words}") for words in wrong]
+    return [
+        holds("people", f"{manifest['people']['count']} people are possible, and their figures keep every guarantee"),
+        unchecked(PER_GROUP, NOT_COUNTED),
+    ]
+
+
+def _impossible(manifest: Mapping[str, Any], models: Sequence[Model], statistics: ClassStatistics) -> list[str]:
+    people, sizes = manifest["people"], statistics.sizes
+    count, released, size = people["count"], people["released"], people["class_size"]
+    least, mean, greatest = size["min"], size["mean"], size["max"]
+    found = []
+    if not released <= count <= manifest["rows"] or released > sizes.sum():
+        found.append("there are more people than rows, or more released than there are")
+    if count - released > manifest["suppressed"] or (released < count and not manifest["suppressed"]):
+        found.append("people are missing although no row of theirs was left out")
+    if len(sizes) and (least > sizes.min() or greatest > sizes.max()):
+        found.append("a group has more people than rows")
+    if len(sizes) and not (least <= mean <= greatest and np.isclose(mean, released / len(sizes), rtol=1e-9, atol=0)):
+        found.append("the sizes of the groups do not fit the number of people")
+    claims = people["claims"]
+    if [(claim["model"], claim["attribute"]) for claim in claims] != [(m.key, m.attribute) for m in models]:
+        return [*found, "they are not the guarantees of the policy"]
+    stated: dict[str, Any] = {"k": least, "l": {}, "t": {}}
+    for model, claim in zip(models, claims, strict=True):
+        value = np.inf if claim["measured"] is None else float(claim["measured"])
+        name = f"{model.key} of {model.attribute}" if model.attribute else model.key
+        if np.isfinite(value) and not model.passes(np.array([value]))[0]:
+            found.append(f"{name} is not kept")
+        if model.attribute is None and model.parameter == "k" and value != least:
+            found.append(f"{name} is not the size of the smallest group")
+        if model.summary:
+            stated.setdefault(model.summary, {})[model.attribute] = value
+    if compare_parts("privacy", people["privacy"], stated):
+        found.append("the summary is not that of the claims")
+    return found
+
+
+def counted(
+    classes: IntArray, person: IntArray, codes: Mapping[str, IntArray], attributes: Mapping[str, Any]
+) -> PeopleStatistics:
+    """The classes in people, `person` giving whose each row is; the rows given are the reference."""
+    return from_people(classes, codes, attributes, people_of(person, codes, attributes))
+
+
+def judge_people(
+    manifest: Mapping[str, Any], models: Sequence[Model], statistics: PeopleStatistics, *, how: str
+) -> list[Finding]:
+    """Every guarantee in people, and the manifest's figures against those counted."""
+    findings = []
+    measured = []
+    for model in models:
+        verdict = model.judge(statistics)
+        finding = promise_finding(verdict, statistics.classes)
+        findings.append(Finding(f"{finding.check} in people", finding.outcome, f"in people: {finding.message}"))
+        measured.append(verdict.value)
+    sizes, people = statistics.people, manifest["people"]
+    figures = {"min": float(sizes.min()), "mean": float(sizes.mean()), "max": float(sizes.max())}
+    wrong = compare_parts("people.class_size", people["class_size"], figures)
+    wrong += compare_parts("people.released", people["released"], float(sizes.sum()))
+    for claim, value in zip(people["claims"], measured, strict=True):
+        wrong += compare_parts(f"people.{claim['model']}", claim["measured"], value)
+    if wrong:
+        return [*findings, *wrong]
+    return [*findings, holds(PER_GROUP, f"every group has at least {int(sizes.min())} people, {how}")]
