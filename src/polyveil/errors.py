@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -76,3 +76,11 @@ def kind_and_place(error: BaseException) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f"{Path(frames[-1].filename).name}:{frames[-1].lineno}" if frames else "an unknown place"
     return f"{type(error).__name__} at {place}"
+
+
+def listed(items: Iterable[object], last: str = "and", most: int = 12) -> str:
+    """`a, b and c`; beyond `most` items only how many more there are."""
+    texts = [str(item) for item in items]
+    if len(texts) > most:
+        texts = [*texts[:most], f"{len(texts) - most:,} more"]
+    return f" {last} ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)

@@ -12,12 +12,11 @@ from typing import Any, Literal, TypeVar
 
 import polars as pl
 
-from polyveil.errors import InputError
+from polyveil.errors import InputError, listed
 
 FrameKind = Literal["polars", "pandas", "arrow"]
 T = TypeVar("T", str, int, float)
 MAX_COLUMNS = 5_000
-_NAMED_IN_MESSAGES = 8
 _SCALARS = (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Time, pl.Null)
 
 
@@ -137,15 +136,6 @@ def _numbers(markers: Sequence[str]) -> list[float]:
         except ValueError:
             continue
     return numbers
-
-
-def listed(items: Sequence[str]) -> str:
-    """`a, b and 7 more`: a list short enough for a message."""
-    shown = list(items[:_NAMED_IN_MESSAGES])
-    rest = len(items) - len(shown)
-    if rest:
-        return f"{', '.join(shown)} and {rest:,} more"
-    return " and ".join([", ".join(shown[:-1]), shown[-1]]) if len(shown) > 1 else shown[0]
 
 
 def is_scalar(dtype: pl.DataType) -> bool:

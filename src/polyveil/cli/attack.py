@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +9,7 @@ import typer
 
 from polyveil.cli.frame import print_json, reported_errors
 from polyveil.cli.progress import shown_progress
+from polyveil.errors import listed
 
 if TYPE_CHECKING:
     from polyveil.attacks import Attack, AttackReport
@@ -78,7 +78,7 @@ def show_attacks(report: AttackReport) -> None:
     for found in report.broken:
         out.print(f"[bold red]broken[/] {found.title}: {found.adversary}. Guarantee: {found.promise}")
     if report.unpromised:
-        out.print(f"[yellow]outside the guarantees[/]: {_listed([found.title for found in report.unpromised])}")
+        out.print(f"[yellow]outside the guarantees[/]: {listed([found.title for found in report.unpromised], most=6)}")
     table = plain_table(
         *("attack", "column", "risk", "right", "from table", "from others", "95 % interval", "allowed", "highest"),
         *("tried", "verdict"),
@@ -117,7 +117,3 @@ def _cells(found: Attack) -> list[str]:
 
 def _or_dash(value: float | None) -> str:
     return "-" if value is None else f"{value:.3f}"
-
-
-def _listed(items: Sequence[str], most: int = 6) -> str:
-    return ", ".join(items[:most]) + (f" and {len(items) - most} more" if len(items) > most else "")

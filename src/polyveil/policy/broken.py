@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 Path = tuple[str | int, ...]
@@ -26,11 +25,3 @@ class BrokenRule(ValueError):
     def __init__(self, rule: str, remedy: str, path: Path = ()) -> None:
         self.rule, self.remedy, self.path = rule, remedy, path
         super().__init__(f"{rule}. {remedy}")
-
-
-def listed(items: Iterable[object], last: str = "and", most: int = 12) -> str:
-    """`a, b and c`; beyond `most` items only how many more there are."""
-    texts = [str(item) for item in items]
-    if len(texts) > most:
-        texts = [*texts[:most], f"{len(texts) - most} more"]
-    return f" {last} ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from polyveil.policy.broken import PolicyFinding, listed
+from polyveil.errors import listed
+from polyveil.policy.broken import PolicyFinding
 from polyveil.policy.guarantees import guarantee_keys, setting_keys
 from polyveil.policy.rules import DateParts, Intervals, Order
 from polyveil.policy.schema import DEFAULT_LEVEL, Column, Privacy, Role

@@ -10,8 +10,8 @@ from typing import Any
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BaseModel, ValidationError
 
-from polyveil.errors import Fault
-from polyveil.policy.broken import BrokenRule, Path, PolicyFinding, listed
+from polyveil.errors import Fault, listed
+from polyveil.policy.broken import BrokenRule, Path, PolicyFinding
 from polyveil.policy.rules import RULE_KEYS, EqualIntervals, Intervals, Rule
 from polyveil.policy.schema import Column, Joint, Privacy, ReleaseChoice
 from polyveil.policy.source import Node, line_at

@@ -11,7 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from polyveil.arrays import BoolArray, FloatArray, IntArray
-from polyveil.policy.broken import BrokenRule, Path, listed
+from polyveil.errors import listed
+from polyveil.policy.broken import BrokenRule, Path
 
 ROOT_LABEL = "*"
 MAX_DEPTH = 100

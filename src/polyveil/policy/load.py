@@ -8,9 +8,9 @@ from typing import Any, Literal, TypeVar, get_args
 
 from pydantic import BaseModel, ValidationError
 
-from polyveil.errors import Fault, InputError, PolicyError
+from polyveil.errors import Fault, InputError, PolicyError, listed
 from polyveil.policy.added_keys import add_installed_keys
-from polyveil.policy.broken import BrokenRule, listed
+from polyveil.policy.broken import BrokenRule
 from polyveil.policy.broken import Path as Place
 from polyveil.policy.checks import ColumnDraft, check_column, check_levels, check_privacy
 from polyveil.policy.faults import Faults, findings_of, place_name, suggestion, unknown_key

@@ -12,7 +12,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_validator
 
-from polyveil.policy.broken import BrokenRule, listed
+from polyveil.errors import listed
+from polyveil.policy.broken import BrokenRule
 from polyveil.policy.hierarchy import MAX_DEPTH, ROOT_LABEL, Hierarchy, HierarchyFault, from_paths, from_tree
 from polyveil.policy.hierarchy_file import read_hierarchy
 from polyveil.policy.scalars import Number, Text, Whole, categories, category, number_label, plain_number

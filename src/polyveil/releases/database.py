@@ -11,8 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from polyveil.errors import InputError
-from polyveil.frames import listed
+from polyveil.errors import InputError, listed
 from polyveil.table.databases import Session, opened, place_of
 from polyveil.table.databases.exact import storable
 from polyveil.table.databases.files import check_file

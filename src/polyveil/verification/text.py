@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from polyveil.cells import ANYTHING, read_range, read_set, write_range, write_set
-from polyveil.frames import listed
+from polyveil.errors import listed
 from polyveil.policy import Policy
 from polyveil.policy.rules import DateParts, Intervals
 from polyveil.policy.scalars import number_label

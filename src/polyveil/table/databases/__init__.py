@@ -10,8 +10,8 @@ from collections.abc import Iterable
 
 import polars as pl
 
-from polyveil.errors import InputError
-from polyveil.frames import check_names, checked_frame, listed
+from polyveil.errors import InputError, listed
+from polyveil.frames import check_names, checked_frame
 from polyveil.table.databases.exact import refuse_far_times, turned_over
 from polyveil.table.databases.names import Query, Wanted, table_name
 from polyveil.table.databases.place import Place, is_url, place_of, shown

@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 import polars as pl
 import pyarrow as pa
 
-from polyveil.errors import InputError
-from polyveil.frames import listed
+from polyveil.errors import InputError, listed
 from polyveil.table.databases.names import TableName, Wanted, quoted
 from polyveil.table.databases.place import Place
 from polyveil.table.databases.session import Session

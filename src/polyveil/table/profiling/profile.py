@@ -14,8 +14,7 @@ from typing import Any
 
 import polars as pl
 
-from polyveil.errors import InputError
-from polyveil.frames import listed
+from polyveil.errors import InputError, listed
 from polyveil.policy.schema import Role
 from polyveil.results import Result, Row, counted
 from polyveil.table.profiling.column import ColumnProfile, MissingHint
