@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
-from polyveil.errors import Fault, PolicyError
+from polyveil.errors import Fault, PolicyError, listed
 from polyveil.methods._repair.people import on_people, partition
 from polyveil.methods.base import Method, Options, Task
 from polyveil.partition import Partition
@@ -71,18 +71,28 @@ def make_method(choice: MethodChoice) -> Method[Any]:
     try:
         options = chosen.options_type.model_validate(choice.options)
     except ValidationError as error:
-        raise PolicyError(
-            [_option_fault(choice.name, chosen.options_type, dict(each)) for each in error.errors()]
-        ) from None
+        raise PolicyError(_option_faults(choice.name, chosen.options_type, error)) from None
     return chosen(options)
 
 
-def _option_fault(method: str, options: type[Options], error: dict[str, Any]) -> Fault:
-    place = ".".join(("method", *map(str, error["loc"])))
-    known = f"Options of {method}: {', '.join(options.model_fields) or 'none'}"
-    if error["type"] == "extra_forbidden":
-        return Fault(place, f"unknown option {str(error['loc'][-1])!r} of the method {method}", known)
-    return Fault(place, error["msg"], known)
+def _option_faults(method: str, options: type[Options], error: ValidationError) -> list[Fault]:
+    """One fault per option; an option that may be a word or a number is refused once, not once for each."""
+    known = f"Options: {listed(options.model_fields, most=20) or 'none'}"
+    faults: dict[str, Fault] = {}
+    reasons: dict[str, list[str]] = {}
+    for each in error.errors(include_url=False):
+        name = str(each["loc"][0]) if each["loc"] else ""
+        if each["type"] == "extra_forbidden":
+            faults[name] = Fault(f"method.{name}", f"Unknown option {name!r} of method {method}", known)
+            continue
+        # Pydantic's own words, without the value that was given: it follows the comma.
+        reason = each["msg"].removeprefix("Value error, ").removeprefix("Input should be ").split(", unable")[0]
+        reasons.setdefault(name, []).append(reason)
+        field = options.model_fields.get(name)
+        remedy = f"{name}: {field.description}" if field and field.description else known
+        rule = f"{name} must be {' or '.join(reasons[name])}" if "Input should" in each["msg"] else reason
+        faults[name] = Fault(f"method.{name}" if name else "method", rule, remedy)
+    return list(faults.values())
 
 
 def refined(task: Task, classes: Partition, effort: Refinement) -> Partition:

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from polyveil.errors import Fault, listed
 from polyveil.policy.broken import BrokenRule, Path, PolicyFinding
 from polyveil.policy.rules import RULE_KEYS, EqualIntervals, Intervals, Rule
-from polyveil.policy.schema import Column, Joint, Privacy, ReleaseChoice
+from polyveil.policy.schema import Column, Joint, MethodChoice, Privacy, ReleaseChoice
 from polyveil.policy.source import Node, line_at
 
 _SECTIONS: dict[str, type[BaseModel]] = {"a column": Column, "privacy": Privacy, "release": ReleaseChoice}
@@ -92,7 +92,12 @@ def findings_of(error: ValidationError, path: Path, model: type[BaseModel]) -> l
     unknown = [item["loc"] for item in errors if item["type"] == "extra_forbidden"]
     misspelt = {(*loc[:-1], _nearest(str(loc[-1]), _known(_owner(model, loc)))) for loc in unknown}
     kept = [item for item in errors if item["type"] != "missing" or item["loc"] not in misspelt]
-    return [_finding(item, path, model) for item in kept]
+    refine = [item for item in kept if model is MethodChoice and item["loc"][0] == "refine"]
+    found = [_finding(item, path, model) for item in kept if item not in refine]
+    if refine:  # a word or a number: pydantic says why it is neither
+        rule = f"refine must be fast, balanced, thorough or a number of seconds above 0{_echo(refine[0]['input'])}"
+        found.append(PolicyFinding((*path, "refine"), rule, f"Change refine: {_about(model, 'refine')}"))
+    return found
 
 
 def _finding(error: dict[str, Any], path: Path, model: type[BaseModel]) -> PolicyFinding:

@@ -179,7 +179,7 @@ class MethodChoice(BaseModel):
     name: Text = Field(default=DEFAULT_METHOD, min_length=1, description="the method, as `polyveil methods` lists it")
     refine: Refinement = Field(
         default=None,
-        description="improve the method's classes for less loss, so long or so many seconds; guarantees are kept",
+        description="improve the groups of the method so that less detail is lost: fast, balanced, thorough or seconds",
     )
 
     @property
