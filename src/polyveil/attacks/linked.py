@@ -60,13 +60,13 @@ def _crowd(
     codes = sensitive_codes(frame, {name: declared[name] for name in about["attributes"]})
     single = {name: declared[name].attribute for name in about["attributes"]}
     statistics = from_classes(group_of_record, codes, single)
-    rest = {name: _rest(declared[name].attribute.whole, found) for name, found in codes.items()}
     missing = group_of_row < 0
+    rest = {name: _rest(declared[name].attribute.whole, found) for name, found in codes.items()}
     most = max((int(each.sum()) for each in rest.values()), default=0)
     sizes = np.append(statistics.sizes, max(most, 1))
     group = np.where(missing, len(ids), group_of_row)
     rows = sparse.csr_array((1.0 / sizes[group], (alike, group)), shape=(int(alike.max(initial=-1)) + 1, len(ids) + 1))
-    withheld = bool(missing.any()) and most > 0
+    withheld = bool(missing.any())
     return Crowd(
         tuple(codes),
         group_of_record,
@@ -80,8 +80,12 @@ def _crowd(
 
 
 def _rest(whole: IntArray, released: IntArray) -> IntArray:
-    """The values of the rows that are not published: all rows' counts less the released ones."""
-    return np.asarray(np.maximum(whole - np.bincount(released, minlength=len(whole)), 0))
+    """The values of the rows that are not published: all rows' counts less the released ones.
+
+    Where the manifest counts the released rows alone, nothing is known of the others: they may have any value.
+    """
+    rest = np.maximum(whole - np.bincount(released, minlength=len(whole)), 0)
+    return rest if rest.any() else whole
 
 
 def _numbers(groups: pl.Series, ids: list[str]) -> IntArray:

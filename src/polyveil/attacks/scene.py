@@ -259,7 +259,7 @@ def set_scene(
     asked = stated if policy is None else load_policy(policy)
     people = code_people(stated, read(original), asked.person)
     declared = declared_attributes(manifest, stated)
-    secrets = {column.name: _translated(column, declared[column.name]) for column in people.sensitive}
+    people, secrets = _published(manifest, people, declared)
     rng = np.random.default_rng(seed)
     if targets is None:
         targets = draw_targets(people, trials, rng)
@@ -297,16 +297,32 @@ def code_people(policy: Policy, table: Table, person: str | None = None) -> Code
     return coded if person is None else replace(coded, person=number_people(table.frame.get_column(person)))
 
 
+def _published(
+    manifest: Mapping[str, Any], people: CodedTable, declared: Mapping[str, Declared]
+) -> tuple[CodedTable, dict[str, IntArray]]:
+    """The people and their sensitive codes, as the manifest numbers the values.
+
+    A manifest that counts the released rows alone does not name values that nobody released has; whoever has one was
+    left out, and nothing in the release is about them.
+    """
+    secrets = {column.name: _translated(column, declared[column.name]) for column in people.sensitive}
+    known = np.ones(people.rows, dtype=bool)
+    for name, codes in secrets.items():
+        known &= codes >= 0
+        if (codes < 0).any() and manifest.get("counts_of", "input") == "input":
+            raise InputError(
+                f"the original has values of {name} that the release's manifest does not know. "
+                "Give the table this release was made from"
+            )
+    rows = np.flatnonzero(known)
+    return people.take(rows), {name: codes[rows] for name, codes in secrets.items()}
+
+
 def _translated(column: Any, declared: Declared) -> IntArray:
-    """The column's codes as the release's manifest numbers its values."""
+    """The column's codes as the release's manifest numbers its values, -1 for a value that it does not name."""
     labels = [*column.domain.labels, *([None] if column.domain.has_null else [])]
     known = np.array([declared.code.get(label, -1) for label in labels], dtype=np.int64)
     codes: IntArray = known[column.codes]
-    if (codes < 0).any():
-        raise InputError(
-            f"the original has values of {column.name} that the release's manifest does not know. "
-            "Give the table this release was made from"
-        )
     return codes
 
 

@@ -161,16 +161,10 @@ def classes(facts: Facts) -> Section:
     )
     rows = [
         (
-            "one person looked for",
-            "knows that a person is in the table and knows the person's quasi-identifiers",
+            "prosecutor linkage",
+            "knows which group a person is in, because the person fits its quasi-identifiers; picks one of its rows",
             percent(risk.prosecutor.highest),
             percent(risk.prosecutor.average),
-        ),
-        (
-            "anybody, with a register",
-            "wants to identify anyone, and has a register of exactly the people in this table",
-            percent(risk.journalist.highest),
-            percent(risk.journalist.average),
         ),
     ]
     found = table(
@@ -229,12 +223,11 @@ def guesses(facts: Facts) -> Section:
     for name in facts.declared:
         block = facts.statistics.block(name)
         top, total = block.greatest(block.count), max(int(block.sizes.sum()), 1)
-        released = facts.released(name)
         certain = int(block.sizes[block.distinct == 1].sum())
         rows.append(
             (
                 name,
-                percent(int(released.max(initial=0)) / total),
+                percent(float(block.attribute.whole_share.max(initial=0.0))),
                 percent(float(top.sum()) / total),
                 percent(float((top / block.sizes).max(initial=0.0))),
                 percent(certain / total) if certain else "nobody",
@@ -250,7 +243,7 @@ def guesses(facts: Facts) -> Section:
     parts = (
         tag(
             "p",
-            "An attacker who finds a person's group and guesses its most common value. "
+            "Homogeneity: an attacker who knows which group a person is in guesses its most common value. "
             "Without the release, the same attacker guesses the most common value of the whole table.",
         ),
         table(headers, rows, caption="Guessing a sensitive value", numbers=[1, 2, 3, 4]),
