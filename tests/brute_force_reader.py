@@ -108,8 +108,8 @@ class Reader:
         """Every way in which a group goes beyond a promise."""
         found = []
         k = self.policy["privacy"].get("k")
-        # sloms promises k of the quasi-identifier table, whose cells are generalized; others of their groups.
-        of_quasi = self.policy["method"]["name"] == "sloms"
+        # Linked tables with generalized quasi-identifiers promise k of these; others of their groups.
+        of_quasi = "quasi" in self.tables and self.policy["release"].get("generalize", "none") != "none"
         for what, name, counts in self.groups():
             size, greatest = sum(counts.values()), max(counts.values()) / sum(counts.values())
             if k and (what == SAME_QUASI) == of_quasi and size < k - NEAR:

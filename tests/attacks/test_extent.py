@@ -139,6 +139,8 @@ def test_withheld_values_are_a_group_of_their_own() -> None:
     kept = dict(zip(released["faith"], released["count"], strict=True))
     missing = 300 - sum(kept.values())
     assert missing > 100
+    linked = report.named("prosecutor linkage")  # k is about rows that look alike, not about the groups of values
+    assert (linked.attribute, linked.bound, linked.verdict) == (None, 1 / 3, "within bound")
     found = report.named("withheld", "faith")
     assert found.trials == missing
     assert found.success == pytest.approx(((frame["faith"] == "a").sum() - kept["a"]) / missing)

@@ -11,18 +11,24 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyveil.arrays import FloatArray
+from polyveil.arrays import FloatArray, IntArray
 from polyveil.attacks.result import Attack, Promise, attack_of, not_run
 from polyveil.attacks.scene import Crowd, Scene
 from polyveil.models import KAnonymity
+from polyveil.verification.classes import class_of_row
 
 
 def linkage(scene: Scene) -> list[Attack]:
     """All three, against every table of groups that is published."""
+    if scene.form != "generalized" and scene.policy.release.generalize != "none":
+        # The quasi-identifiers hide people among those who look alike, whatever groups their values are in.
+        alike = class_of_row(scene.visible, [column.name for column in scene.people.quasi])
+        return [prosecutor(scene, np.bincount(alike)[alike], None, "")]
     found = []
     for number, crowd in enumerate(scene.crowds):
+        sizes, note = crowd.statistics.sizes[crowd.group_of_record], _left_out(scene, crowd)
         column = None if len(scene.crowds) == 1 else " + ".join(crowd.attributes)
-        found.append(prosecutor(scene, crowd, column))
+        found.append(prosecutor(scene, sizes, column, note))
         if scene.several:
             found.append(persons(scene, crowd, column))
         if number == 0 and scene.form == "generalized":
@@ -43,9 +49,9 @@ def people_unknown(scene: Scene) -> list[Attack]:
     return [not_run("people", None, "knows all rows of a person", why, criterion="singling out", possible=1)]
 
 
-def prosecutor(scene: Scene, crowd: Crowd, column: str | None) -> Attack:
-    """One record among those of the person's group; every group is looked at."""
-    chances = 1.0 / crowd.statistics.sizes[crowd.group_of_record]
+def prosecutor(scene: Scene, sizes: IntArray, column: str | None, note: str) -> Attack:
+    """One record among those of the person's group, whose size is given for each record; all are looked at."""
+    chances = 1.0 / sizes
     return attack_of(
         "prosecutor linkage",
         column,
@@ -54,7 +60,7 @@ def prosecutor(scene: Scene, crowd: Crowd, column: str | None) -> Attack:
         1.0 / scene.people.rows,
         _one_in_k(scene, chances),
         float(chances.max(initial=0.0)),
-        _left_out(scene, crowd),
+        note,
         criterion="singling out",
         unit=scene.unit,
     )
