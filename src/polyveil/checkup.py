@@ -278,7 +278,11 @@ def _statistics(policy: Policy, table: Table, classes: np.ndarray[Any, np.dtype[
     people = people_of(coded.person, codes, attributes)
     # A person may have rows in several groups, and weighs as much as anybody else in each of them.
     member = np.unique(classes * people.person.max() + classes + people.person, return_inverse=True)[1]
-    within = replace(people, person=member, weights=weight_of_rows(member, people.weight))
+    within = replace(
+        people,
+        person=member,
+        weights={name: weight_of_rows(member, people.weight, found) for name, found in codes.items()},
+    )
     return from_people(classes, codes, attributes, within)
 
 

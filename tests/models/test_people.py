@@ -35,7 +35,7 @@ def test_three_people_of_whom_one_has_three_rows() -> None:
 
 
 def test_weights_of_a_person_add_up_and_differ_by_at_most_one() -> None:
-    weights = weight_of_rows(np.repeat([3, 1, 2], [1, 7, 11]), FINE)
+    weights = weight_of_rows(np.repeat([3, 1, 2], [1, 7, 11]), FINE, np.zeros(19, dtype=np.int64))
     assert weights[0] == FINE
     assert weights[1:8].tolist() == [360] * 7
     assert weights[8:].sum() == FINE

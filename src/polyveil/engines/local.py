@@ -23,7 +23,7 @@ from polyveil.models import (
     from_classes,
     joint_attributes_of,
 )
-from polyveil.models.people import PeopleStatistics, from_people, people_of
+from polyveil.models.people import PeopleStatistics, from_people, people_of, told_apart
 from polyveil.partition import Partition
 from polyveil.policy import Policy
 from polyveil.releases import Release
@@ -31,6 +31,7 @@ from polyveil.releases.left_out import released_reference
 from polyveil.releases.manifest import build_manifest, people_section
 from polyveil.releases.publish import check_place
 from polyveil.releases.release import Original, publish_release
+from polyveil.releases.shuffle import random_order
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.databases.exact import storable
@@ -76,8 +77,10 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
         return read(source, **self._reading)
 
     def bind(self, table: Table, policy: Policy) -> Original:
-        bound = bind(policy, table)
-        return Original(bound, encode(bound), table.kind)
+        kept = rows_kept(policy, table)
+        part = table if kept is None else replace(table, frame=table.frame[kept])
+        bound = bind(policy, part)
+        return Original(bound, encode(bound), table.kind, kept, table.height)
 
     def attributes(self, bound: Original) -> dict[str, Attribute]:
         return attributes_of(bound.coded)
@@ -87,7 +90,7 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
         one_class = np.zeros(table.rows, dtype=np.int64)
         if table.person is None:
             return from_classes(one_class, codes_of(table), attributes_of(table))
-        return in_people(table, one_class)
+        return in_people(replace(table, keyed=False), one_class)
 
     def partition(self, job: Job, bound: Original) -> Classes:
         rng = np.random.default_rng(job.seed)
@@ -118,6 +121,8 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
         manifest = build_manifest(bound.bound, bound.coded, job.method, partition, statistics, job.models, loss, counts)
         if bound.bound.person is not None:
             manifest["people"] = people_section(bound.coded, figures.people or statistics, job.models)
+            if job.policy.privacy.rows_per_person is not None:
+                manifest["people"]["rows_left_out"] = bound.read - bound.coded.rows
         return job.form.describe(manifest, job.policy, partition, statistics, job.models)
 
     def tables(self, job: Job, bound: Original, found: Classes) -> dict[str, pl.DataFrame]:
@@ -136,8 +141,8 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
             tables,
             manifest,
             seconds,
-            found.partition.class_of_row,
-            bound.bound.notes,
+            bound.of_all_rows(found.partition.class_of_row),
+            bound.notes,
             original=bound,
             frame_kind=bound.kind,
         )
@@ -157,7 +162,24 @@ def in_people(table: CodedTable, class_of_row: IntArray) -> PeopleStatistics:
     if table.person is None:
         raise ValueError("every row is a person of its own")
     codes, attributes = codes_of(table), attributes_of(table)
-    return from_people(class_of_row, codes, attributes, people_of(table.person, codes, attributes))
+    if not table.keyed:
+        return from_people(class_of_row, codes, attributes, people_of(table.person, codes, attributes))
+    # A reader of keys counts people and rows alike, and compares with the people who are released.
+    kept = np.flatnonzero(class_of_row >= 0)
+    person, codes = table.person[kept], {name: found[kept] for name, found in codes.items()}
+    groups = told_apart(class_of_row[kept], person)
+    return from_people(groups, codes, attributes, people_of(person, codes, attributes))
+
+
+def rows_kept(policy: Policy, table: Table) -> IntArray | None:
+    """The rows that rows_per_person leaves in, in their order; which of a person's rows those are is chance."""
+    limit = policy.privacy.rows_per_person
+    if limit is None or policy.person is None or policy.person not in table.frame.columns:
+        return None
+    order = random_order(table.height)
+    shuffled = table.frame.get_column(policy.person)[order].to_frame()
+    rank = shuffled.select(pl.int_range(pl.len()).over(policy.person)).to_series().to_numpy()
+    return np.sort(order[rank < limit.at_most])
 
 
 def released(

@@ -6,7 +6,7 @@ Every model is judged twice, and both must hold: on the rows, which is what a re
 - Models that count who has a value (`unit = "having"`) count the people who have it in any of their rows.
 - Models that compare distributions (`unit = "sharing"`) give every person the same weight, shared over their rows.
   Weights are whole numbers, so that sums are exact: a person weighs 2520, which rows up to ten share evenly; of more
-  rows some weigh one more than others. In tables of more than a million people a person weighs 60.
+  rows those with the first values weigh one more than others. In tables of more than a million people they weigh 60.
 """
 
 from __future__ import annotations
@@ -54,29 +54,48 @@ class People:
 
     person: IntArray
     weight: int
-    weights: IntArray
+    weights: Mapping[str, IntArray]
     shared: Mapping[str, Attribute]
 
     def take(self, rows: IntArray) -> People:
         """The same people with only some of their rows, which keep their weights."""
-        return replace(self, person=self.person[rows], weights=self.weights[rows])
+        weights = {name: found[rows] for name, found in self.weights.items()}
+        return replace(self, person=self.person[rows], weights=weights)
 
 
 def people_of(person: IntArray, codes: Mapping[str, IntArray], attributes: Mapping[str, Attribute]) -> People:
     """The people of a whole table, which is the reference."""
     weight = FINE if len(np.unique(person)) <= MANY_PEOPLE else COARSE
-    weights = weight_of_rows(person, weight)
+    weights = {name: weight_of_rows(person, weight, codes[name]) for name in attributes}
     shared = {
-        name: about.against(np.bincount(codes[name], weights=weights, minlength=about.size).astype(np.int64))
+        name: about.against(np.bincount(codes[name], weights=weights[name], minlength=about.size).astype(np.int64))
         for name, about in attributes.items()
     }
     return People(person, weight, weights, shared)
 
 
-def weight_of_rows(person: IntArray, weight: int) -> IntArray:
-    """Each row's part of its person's weight; what does not divide evenly goes to the person's first rows."""
+def rows_of_people(person: IntArray) -> IntArray:
+    """For each row, how many rows its person has."""
     _, number, rows = np.unique(person, return_inverse=True, return_counts=True)
-    order = np.argsort(number, kind="stable")
+    return np.asarray(rows[number], dtype=np.int64)
+
+
+def told_apart(class_of_row: IntArray, person: IntArray) -> IntArray:
+    """Classes as a reader of keys sees them, who knows how many rows a person has; rows left out (-1) stay so."""
+    kept = class_of_row >= 0
+    found = np.full(len(class_of_row), -1, dtype=np.int64)
+    rows = rows_of_people(person[kept])
+    found[kept] = np.unique(class_of_row[kept] * (rows.max(initial=0) + 1) + rows, return_inverse=True)[1]
+    return found
+
+
+def weight_of_rows(person: IntArray, weight: int, codes: IntArray) -> IntArray:
+    """Each row's part of its person's weight; what does not divide evenly goes to the rows with the least codes.
+
+    So the order of the rows does not matter.
+    """
+    _, number, rows = np.unique(person, return_inverse=True, return_counts=True)
+    order = np.lexsort((codes, number))
     begin = np.cumsum(rows) - rows
     rank = np.empty(len(person), dtype=np.int64)
     rank[order] = np.arange(len(person)) - begin[number[order]]
@@ -105,7 +124,7 @@ def from_people(
             for name, about in attributes.items()
         },
         sharing={
-            name: sparse(owner, codes[name], about.size, rows.classes, some.weights)
+            name: sparse(owner, codes[name], about.size, rows.classes, some.weights[name])
             for name, about in attributes.items()
         },
         shared_attributes=people.shared,

@@ -29,7 +29,7 @@ def public(policy: Policy) -> dict[str, Any]:
     data["columns"] = {
         name: _public_column(name, column, policy)
         for name, column in policy.columns.items()
-        if column.role not in _NOT_PUBLISHED
+        if column.role not in _NOT_PUBLISHED or (column.role == "person" and policy.release.person == "pseudonym")
     }
     data["identifiers"] = len(policy.having("identifier"))
     if policy.person is not None:

@@ -141,6 +141,12 @@ class Joint(Part):
         return value
 
 
+class RowsPerPerson(Part):
+    """How many rows a person may have; of people with more, rows by chance are left out."""
+
+    at_most: Whole = Field(ge=1, description="greatest number of rows of a person")
+
+
 class Privacy(Part):
     """The guarantees asked for. What is not asked for is not checked; a column's own value wins over these."""
 
@@ -166,6 +172,9 @@ class Privacy(Part):
     delta: Annotated[Number | None, OF_COLUMN] = Field(default=None, gt=0, description="delta-disclosure privacy")
     joint: Annotated[tuple[Joint, ...], OF_COLUMNS] = Field(
         default=(), description="joint t-closeness: [{columns: [a, b], t: 0.3}]"
+    )
+    rows_per_person: RowsPerPerson | None = Field(
+        default=None, description="{at_most: m}: of people with more than m rows, rows by chance are left out"
     )
     suppression_limit: Number = Field(
         default=0.0, ge=0, le=1, description="greatest share of rows that may be left out"
@@ -201,6 +210,10 @@ class ReleaseChoice(Part):
         default=None,
         description="quasi-identifiers of an anatomized or sliced release: none, as they are; kaca, k rows alike; "
         "range, what each group has in common",
+    )
+    person: Literal["none", "pseudonym"] = Field(
+        default="none",
+        description="none: nothing tells whose rows belong together; pseudonym: a random key per person",
     )
     counts: bool = Field(default=False, description="write equal rows of a sensitive table once, with their count")
 

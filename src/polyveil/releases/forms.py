@@ -52,6 +52,13 @@ def resolve_form(policy: Policy, method: Method[Any]) -> Policy:
         for key in OPTIONS
         if getattr(release, key) and key not in form.options
     ]
+    if policy.person is None:
+        asked = {
+            "release.person": release.person != "none",
+            "privacy.rows_per_person": policy.privacy.rows_per_person is not None,
+        }
+        remedy = "Give the column that says whom a row is about the role person, or remove it"
+        faults += [Fault(key, "no column has the role person", remedy) for key, is_asked in asked.items() if is_asked]
     filled = {"form": form.name, **form.fill_in(policy, method)}
     resolved = policy.model_copy(update={"release": release.model_copy(update=filled)})
     faults += form.faults(resolved, method)

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray
@@ -118,6 +119,32 @@ class Original:
     bound: Bound
     coded: CodedTable
     kind: FrameKind = "polars"
+    kept: IntArray | None = None
+    """The rows that rows_per_person left in; None: all."""
+    read: int = 0
+    """Rows of the table that was read."""
+
+    def of_all_rows(self, class_of_row: IntArray) -> IntArray:
+        """The class of every row that was read; -1 for those left out."""
+        if self.kept is None:
+            return class_of_row
+        found = np.full(self.read, -1, dtype=np.int64)
+        found[self.kept] = class_of_row
+        return found
+
+    def of_coded_rows(self, class_of_row: IntArray) -> IntArray:
+        """The other way round: the class of every row of `coded`."""
+        return class_of_row if self.kept is None else class_of_row[self.kept]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What the steward should know."""
+        left_out = 0 if self.kept is None else self.read - len(self.kept)
+        limit = self.bound.policy.privacy.rows_per_person
+        if not left_out or limit is None:
+            return self.bound.notes
+        words = f"{left_out:,} of {self.read:,} rows were left out by chance, so that nobody has more than"
+        return (*self.bound.notes, f"{words} {limit.at_most} rows (privacy.rows_per_person).")
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -66,6 +66,8 @@ class CodedTable:
     """Sensitive columns that are judged together as well as one by one."""
     person: IntArray | None = None
     """Whom each row is about, numbered from 0; None: every row is a person of its own."""
+    keyed: bool = False
+    """Whether a key per person is published, so that a reader sees which rows belong together and how many they are."""
 
     @cached_property
     def people(self) -> int:
@@ -99,6 +101,7 @@ class CodedTable:
             ),
             together=self.together,
             person=None if self.person is None else self.person[rows],
+            keyed=self.keyed,
         )
 
 

@@ -26,6 +26,7 @@ def encode(bound: Bound) -> CodedTable:
         ),
         together=tuple(joint.columns for joint in bound.policy.privacy.joint),
         person=number_people(bound.person),
+        keyed=bound.policy.release.person == "pseudonym",
     )
 
 

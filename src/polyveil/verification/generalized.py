@@ -19,7 +19,7 @@ from polyveil.verification.joint import with_joint
 from polyveil.verification.left_out import check_left_out
 from polyveil.verification.loss import check_loss, class_sizes
 from polyveil.verification.orders import check_order
-from polyveil.verification.people import check_people
+from polyveil.verification.people import check_keys, check_people
 
 
 def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> Verification:
@@ -49,11 +49,28 @@ def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapp
         findings += judge_against_released(models, statistics)
     findings += check_claims(manifest, models, statistics)
     if "people" in manifest:
-        findings += check_people(manifest, models, statistics)
+        findings += people_findings(manifest, policy, frame, classes, codes, attributes, statistics)
     findings += check_loss(manifest, policy, frame, class_sizes(statistics.sizes))
     if "tables" not in manifest:  # a database keeps no order of rows
         findings += check_order("table", frame, classes)
     return Verification(tuple(findings), tuple(verdicts))
+
+
+def people_findings(
+    manifest: Mapping[str, Any],
+    policy: Policy,
+    frame: pl.DataFrame,
+    classes: IntArray,
+    codes: Mapping[str, IntArray],
+    attributes: Mapping[str, Attribute],
+    statistics: ClassStatistics,
+) -> list[Finding]:
+    """The guarantees in people: counted by their keys, or as far as files without keys allow."""
+    models = models_for(policy, attributes)
+    if policy.person is None:
+        return check_people(manifest, models, statistics)
+    person = frame.get_column(policy.person).rank("dense").cast(pl.Int64).to_numpy() - 1
+    return check_keys(manifest, policy, models, classes, person, codes, attributes)
 
 
 def check_rows(manifest: Mapping[str, Any], policy: Policy, released: int) -> list[Finding]:

@@ -14,6 +14,7 @@ import numpy as np
 from polyveil.arrays import IntArray
 from polyveil.models import ClassStatistics, Model
 from polyveil.models.people import PeopleStatistics, from_people, people_of
+from polyveil.policy import Policy
 from polyveil.verification.claims import compare_parts, promise_finding
 from polyveil.verification.findings import Finding, fails, holds, unchecked
 
@@ -61,6 +62,31 @@ def _impossible(manifest: Mapping[str, Any], models: Sequence[Model], statistics
     if compare_parts("privacy", people["privacy"], stated):
         found.append("the summary is not that of the claims")
     return found
+
+
+def check_keys(
+    manifest: Mapping[str, Any],
+    policy: Policy,
+    models: Sequence[Model],
+    classes: IntArray,
+    person: IntArray,
+    codes: Mapping[str, IntArray],
+    attributes: Mapping[str, Any],
+) -> list[Finding]:
+    """People counted by their keys. A reader of keys sees how many rows a person has, and tells people apart by it."""
+    _, number, rows = np.unique(person, return_inverse=True, return_counts=True)
+    limit = policy.privacy.rows_per_person
+    if limit is not None and rows.max(initial=0) > limit.at_most:
+        return [fails("people", f"somebody has {rows.max()} rows, the policy allows {limit.at_most}")]
+    of_person = np.full(len(rows), -1, dtype=np.int64)
+    of_person[number] = classes
+    if (of_person[number] != classes).any():
+        return [fails("people", "the rows of one person are in several groups")]
+    count = manifest["people"]["count"]
+    if len(rows) > count or (not manifest["suppressed"] and len(rows) < count):
+        return [fails("people", "the keys are not those of as many people as the manifest says")]
+    apart = np.unique(classes * (int(rows.max(initial=0)) + 1) + rows[number], return_inverse=True)[1].astype(np.int64)
+    return judge_people(manifest, models, counted(apart, person, codes, attributes), how="who have as many rows")
 
 
 def counted(

@@ -175,6 +175,7 @@ class PeopleShape(_Part):
     class_size: SizesShape
     privacy: dict[Word, float | dict[str, float | None] | None]
     claims: list[PeopleClaimShape]
+    rows_left_out: Count | None = None
 
 
 class ManifestShape(_Part):

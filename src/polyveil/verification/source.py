@@ -60,10 +60,15 @@ def check_source(
     """Findings about people per group, from the table the release was made from."""
     if "people" not in manifest:
         raise InputError("this release counts rows: its policy has no column with role: person. Leave --source out")
+    if policy.person is not None:
+        raise InputError(
+            "this release has a key for each person, which is how its people are counted. Leave --source out"
+        )
     table = read(source)
     key = _key(table, policy, person)
     who = table.frame.get_column(key).rank("dense").cast(pl.Int64).to_numpy() - 1
-    if table.height != manifest["rows"] or int(who.max(initial=-1)) + 1 != manifest["people"]["count"]:
+    limited = manifest["people"].get("rows_left_out", 0)
+    if table.height - limited != manifest["rows"] or int(who.max(initial=-1)) + 1 != manifest["people"]["count"]:
         words = "the table does not have the rows and people of the manifest, so the release was not made from it"
         return [fails("source", words)]
     groups = class_of_row(frame, policy.having("quasi"))
@@ -123,7 +128,10 @@ def _exactly(
     if len(kept) != len(groups):
         return [fails("row map", "the row map does not have as many released rows as the release")]
     declared = declared_attributes(manifest, policy)
-    used = kept if manifest.get("counts_of", "input") == "released" else np.arange(table.height)
+    if manifest["suppressed"] and manifest["people"].get("rows_left_out"):
+        return [unchecked(PER_GROUP, "the row map does not tell for which of two reasons a row was left out")]
+    from_all = manifest.get("counts_of", "input") == "input" and "rows_left_out" not in manifest["people"]
+    used = kept if not from_all else np.arange(table.height)
     codes: dict[str, IntArray] = {}
     shown: list[IntArray] = []
     for name, about in declared.items():

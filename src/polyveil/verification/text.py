@@ -18,6 +18,8 @@ from polyveil.verification.findings import Finding, fails, holds
 FORMULA = r"^[=+\-@\t\r]"
 YEARS = (-719_162, 2_932_896)
 """The days of the years 1 to 9999, counted from 1970."""
+KEY = "^[0-9a-f]{16}$"
+"""A person's random key."""
 EXACT = 2**53
 """Whole numbers below it are exact as floats, and are published as integers."""
 
@@ -31,7 +33,9 @@ def check_cells(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str
             cells = frame.get_column(name)
             if column is None or column.role == "insensitive":
                 continue
-            if column.role == "sensitive":
+            if column.role == "person":
+                right = cells.dtype == pl.String and bool(cells.str.contains(KEY).fill_null(False).all())
+            elif column.role == "sensitive":
                 kind = str(manifest["sensitive"].get(name, {}).get("kind"))
                 right = _is_plain(_kind_of_cells(kind, column.hierarchy), cells)
             else:

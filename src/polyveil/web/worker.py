@@ -79,7 +79,13 @@ def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> di
     release.save_private(folder / "private")
     progress.stage("views")
     if release.original is not None and release.class_of_row is not None:
-        write_views(folder / "private", release.manifest, release.frames, release.original, release.class_of_row)
+        write_views(
+            folder / "private",
+            release.manifest,
+            release.frames,
+            release.original,
+            release.original.of_coded_rows(release.class_of_row),
+        )
     return {"summary": release.to_dict()}
 
 

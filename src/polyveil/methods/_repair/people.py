@@ -4,6 +4,9 @@ A method sees one row per person: the least and the greatest code of each quasi-
 differ, so that people whose rows span the same range come together; and the sensitive values of one of their rows,
 drawn at random, so that on average every row counts as it should. All rows of a person then go where the person goes.
 Classes that do not hold, counted in people and in rows, are merged with near ones.
+
+Where a key per person is published, a reader sees how many rows a person has: classes are formed among people with the
+same number of rows.
 """
 
 from __future__ import annotations
@@ -15,12 +18,12 @@ from typing import Any
 import numpy as np
 
 from polyveil.arrays import BoolArray, IntArray
-from polyveil.errors import Fault, PolicyError
+from polyveil.errors import Fault, PolicyError, Unsatisfiable
 from polyveil.methods._repair import by_model
 from polyveil.methods._repair.merging import merge_failing
 from polyveil.methods.base import Method, Task
 from polyveil.models import JointCloseness, Model, TCloseness, attributes_of, codes_of
-from polyveil.models.people import People, from_people, people_of
+from polyveil.models.people import People, from_people, people_of, rows_of_people
 from polyveil.partition import Partition, partition_of
 from polyveil.table.coded import CodedTable, QuasiColumn
 
@@ -46,13 +49,73 @@ def on_people(
     table = task.table
     if table.person is None:
         raise ValueError("on_people is for tables that say whom a row is about")
-    _, first, person = np.unique(table.person, return_index=True, return_inverse=True)
-    people = people_of(person, codes_of(table), task.attributes)
+    people = people_of(table.person, codes_of(table), task.attributes)
+    if not table.keyed:
+        return _grouped(task, people, work, class_of_row)
+    count = rows_of_people(table.person)
+    check_strata(task, people, count)
+    labels = np.full(table.rows, -1, dtype=np.int64)
+    found: Partition | None = None
+    for number in np.unique(count):
+        rows = np.flatnonzero(count == number)
+        part = replace(task, table=table.take(rows))
+        given = None if class_of_row is None else class_of_row[rows]
+        found = _grouped(part, people.take(rows), work, given)
+        labels[rows] = np.where(found.class_of_row < 0, -1, found.class_of_row + labels.max(initial=-1) + 1)
+    return partition_of(labels) if found is None else replace(partition_of(labels), found=found.found)
+
+
+def _grouped(
+    task: Task, people: People, work: Callable[[Task, IntArray], Partition], class_of_row: IntArray | None
+) -> Partition:
+    """Classes of the people of a table, be it part of a larger one whose people are the reference."""
+    table = task.table
+    _, first, person = np.unique(people.person, return_index=True, return_inverse=True)
+    people = replace(people, person=person)
     given = np.zeros(0, dtype=np.int64) if class_of_row is None else class_of_row[first]
     found = work(_unit_task(task, person, people), given)
     labels = _within_limit(found.class_of_row, person, task.suppressible)[person]
     labels = merge_failing(table, partition_of(labels).class_of_row, _judge(task, people, labels >= 0))
     return replace(partition_of(labels), found=found.found)
+
+
+def check_strata(task: Task, people: People, count: IntArray) -> None:
+    """Where keys show how many rows a person has, all who have as many must be able to hide among each other."""
+    _, strata = np.unique(count, return_inverse=True)
+    codes = codes_of(task.table)
+    verdicts = [model.judge(from_people(strata, codes, task.attributes, people)) for model in task.models]
+    broken = [verdict for verdict in verdicts if not verdict.holds]
+    if not broken:
+        return
+    rows = int(np.unique(count)[broken[0].worst_class or 0])
+    works = _most_rows_that_work(task, people)
+    remedy = "none" if works is None else f"privacy.rows_per_person: {{at_most: {works}}}"
+    raise Unsatisfiable(
+        f"{broken[0].statement}, but keys show how many rows a person has, and all people with {rows} rows "
+        f"as one group have {broken[0].value:.6g}",
+        f"{remedy}; or publish no keys with release.person: none",
+    )
+
+
+def _most_rows_that_work(task: Task, people: People) -> int | None:
+    """The greatest number of rows per person with which all people of as many rows keep every guarantee."""
+    codes = codes_of(task.table)
+    order = task.rng.permutation(task.table.rows)
+    order = order[np.argsort(people.person[order], kind="stable")]
+    start = np.flatnonzero(np.diff(people.person[order], prepend=-1))
+    rank = np.arange(len(order)) - np.repeat(start, np.diff(np.append(start, len(order))))
+    for most in range(int(rank.max(initial=0)), 0, -1):
+        kept = order[rank < most]
+        some = {name: found[kept] for name, found in codes.items()}
+        attributes = {
+            name: about.against(np.bincount(some[name], minlength=about.size))
+            for name, about in task.attributes.items()
+        }
+        _, strata = np.unique(rows_of_people(people.person[kept]), return_inverse=True)
+        statistics = from_people(strata, some, attributes, people_of(people.person[kept], some, attributes))
+        if all(model.judge(statistics).holds for model in task.models):
+            return most
+    return None
 
 
 def _unit_task(task: Task, person: IntArray, people: People) -> Task:
@@ -111,9 +174,11 @@ def _judge(task: Task, people: People, kept: BoolArray) -> Callable[[IntArray, I
             name: about.against(np.bincount(codes[name][kept], minlength=about.size))
             for name, about in task.attributes.items()
         }
-        weights = people.weights[kept]
+        weights = {name: found[kept] for name, found in people.weights.items()}
         shared = {
-            name: about.against(np.bincount(codes[name][kept], weights=weights, minlength=about.size).astype(np.int64))
+            name: about.against(
+                np.bincount(codes[name][kept], weights=weights[name], minlength=about.size).astype(np.int64)
+            )
             for name, about in people.shared.items()
         }
         references.append((shown, replace(people, shared=shared)))
