@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 
 import numpy as np
@@ -14,15 +15,20 @@ from polyveil.measure import measure_loss
 from polyveil.methods._kernels.boxes import SET
 from polyveil.methods._kernels.judge import closeness, compile_constraints, holds
 from polyveil.methods._search.absorb import absorb_all, best_class, can_enter, cost_of_entering, merge_rest
+from polyveil.methods._search.arrange import CUT, DIVIDE, GROW, SIFT
 from polyveil.methods._search.classes import CLASS, USED, Classes, box_without, classes_of, total_loss
+from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.coarse import coarsen
+from polyveil.methods._search.cut import parts_hold
 from polyveil.methods._search.divide import blend, divide_rows
 from polyveil.methods._search.extract import pressure, sift_rows, take_out
+from polyveil.methods._search.grow import cheapest
 from polyveil.methods._search.moves import anneal, best_moves, make_orders, make_scratch
 from polyveil.methods._search.rebuild import rebuild
 from polyveil.methods._search.rounds import Round, cut_into_parts, improve, no_flag, set_seed
 from polyveil.methods._search.schedule import schedule_of
 from polyveil.methods._search.space import KIND, Rows, Space, cell_loss, costliest_first, make_space
+from polyveil.methods._search.start import begin_by
 from polyveil.methods._search.tally import count_row, keeps, keeps_exchanged, workload
 from polyveil.methods._search.tree import grow_tree
 from polyveil.models import AlphaAnonymity, KAnonymity, Model, TCloseness, attributes_of
@@ -302,12 +308,10 @@ def test_parts_of_large_classes_have_more_rows(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_fast_search_does_more_per_row_where_rows_are_few() -> None:
-    moves = [
-        sum(plan.moves_per_row for plan in schedule_of("fast", rows).rounds) for rows in (10**3, 10**5, 10**6, 10**7)
-    ]
+    moves = [sum(plan.moves_per_row for plan in schedule_of("fast", rows)) for rows in (10**3, 10**5, 10**6, 10**7)]
     assert moves == sorted(moves, reverse=True)
     assert moves[0] > moves[1] > moves[2] == moves[3]
-    assert schedule_of("fast", 10**6).rounds[-1].start == 0.0
+    assert schedule_of("fast", 10**6)[-1].start == 0.0
 
 
 @settings(max_examples=15, deadline=None)
@@ -330,3 +334,78 @@ def test_what_is_close_on_bins_is_close_on_values(seed: int, t: float, nulls: bo
         closeness(coarse, binned, n, lower)
         assert distance[0] - judge.close_limit[0] <= lower[0] - coarse.close_limit[0] + 1e-9
     assert coarse.close_limit[0] >= 0.95 * judge.close_limit[0]
+
+
+@pytest.mark.parametrize("way", [SIFT, DIVIDE, GROW, CUT])
+@settings(max_examples=8, deadline=None)
+@given(seeds, st.sampled_from([None, 0.5, 0.3]))
+def test_every_beginning_puts_every_row_into_a_class_that_holds(way: int, seed: int, t: float | None) -> None:
+    table = random_table(seed, rows=150)
+    space, rows = space_of(table, 3, t)
+    labels, loss = begin_by(space, rows, way, space.least, seed, no_flag())
+    classes = classes_of(space, rows, labels, int(labels.max()) + 1)
+    assert labels.min() >= 0
+    recounted(table, space, rows, classes)
+    assert loss == pytest.approx(total_loss(classes))
+
+
+@pytest.mark.parametrize("way", [DIVIDE, CUT])
+def test_a_beginning_without_time_is_one_class(way: int) -> None:
+    space, rows = space_of(random_table(2, rows=150), 3, 0.5)
+    labels, loss = begin_by(space, rows, way, space.least, 1, np.ones(1, dtype=np.uint8))
+    assert set(labels) == {0}
+    assert loss < np.inf
+
+
+@settings(max_examples=15, deadline=None)
+@given(seeds, st.sampled_from([None, 0.6]))
+def test_parts_hold_if_each_of_them_does(seed: int, t: float | None) -> None:
+    table = random_table(seed, rows=60)
+    space, rows = space_of(table, 3, t)
+    rng = np.random.default_rng(seed)
+    members = rng.permutation(table.rows).astype(np.int32)
+    bounds = np.array([0, *np.sort(rng.integers(1, table.rows, 2)), table.rows])
+    hist = np.zeros((1, space.length), dtype=np.int32)
+    parts = [members[bounds[p] : bounds[p + 1]] for p in range(3)]
+    expected = all(keeps(space, counted(space, rows.tuple_of[part]), 0, len(part)) for part in parts)
+    assert parts_hold(space, rows, members, bounds, 3, hist) == expected
+    assert not hist.any()
+
+
+@settings(max_examples=15, deadline=None)
+@given(seeds, st.sampled_from([None, 0.3]))
+def test_a_class_grows_by_the_free_row_that_enlarges_it_least(seed: int, t: float | None) -> None:
+    table = random_table(seed, rows=60)
+    space, rows = space_of(table, 3, t)
+    rng = np.random.default_rng(seed)
+    labels = np.full(table.rows, -1, dtype=np.int32)
+    labels[rng.choice(table.rows, 4, replace=False)] = 0
+    classes = classes_of(space, rows, labels, 2)
+    pool = rng.permutation(np.flatnonzero(labels < 0))[:40].astype(np.int32)
+    push = np.zeros(max(space.width, 1))
+    free = pool.tolist()
+    if space.width > 0:  # of its size already: only rows that lower the pressure
+        mean = pressure(space, classes.hist, 0, 4, push)
+        free = [r for r in free if push[space.places[rows.tuple_of[r]]].sum() < mean - 1e-12]
+    costs = [cost_of_entering(space, rows, classes, 0, r) for r in free]
+    chosen = cheapest(space, rows, classes, 0, pool, len(pool), push)
+    if not free:
+        assert chosen == -1
+    else:
+        assert cost_of_entering(space, rows, classes, 0, int(pool[chosen])) == pytest.approx(min(costs))
+
+
+def test_more_effort_does_first_what_less_effort_does() -> None:
+    for rows in (10**3, 10**5, 10**6):
+        fast, balanced, thorough = (schedule_of(effort, rows) for effort in ("fast", "balanced", "thorough"))
+        assert balanced[: len(fast)] == fast
+        assert thorough[: len(balanced)] == balanced
+
+
+def test_a_clock_stops_at_its_time() -> None:
+    with Clock(0.05) as clock:
+        assert not clock.is_over
+        time.sleep(0.3)
+        assert clock.is_over
+    with Clock() as clock:
+        assert not clock.is_over

@@ -27,8 +27,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from polyveil.methods._kernels.judge import compile_constraints
 from polyveil.methods._kernels.reachable import reachable_basis, with_suppressed
 from polyveil.methods._search.clock import Clock
+from polyveil.methods._search.compiling import compile_side_by_side
 from polyveil.methods._search.schedule import Effort, Tell, seconds_of
 from polyveil.methods._search.stricter import begin, best_search
 from polyveil.methods.base import Method, Options, Task
@@ -58,6 +60,7 @@ class Sift(Method[SiftOptions]):
 
     def partition(self, task: Task) -> Partition:
         effort = self.options.effort
+        compile_side_by_side(compile_constraints(task.models, task.attributes, task.table), task.progress.advance)
         with Clock(seconds_of(effort)) as clock:
             return self._partition(task, effort, clock)
 

@@ -210,3 +210,12 @@ def total_loss(classes: Classes) -> float:
     for c in range(classes.spare[USED]):
         total += classes.size[c] * classes.loss[c]
     return total
+
+
+@njit
+def labels_of(classes: Classes) -> Codes:
+    """The class of every row."""
+    labels = np.empty(len(classes.member), dtype=np.int32)
+    for r in range(len(labels)):
+        labels[r] = classes.member[r, CLASS]
+    return labels

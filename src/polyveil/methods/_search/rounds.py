@@ -15,9 +15,9 @@ import numpy as np
 
 from polyveil.arrays import Codes, IntArray
 from polyveil.methods._kernels.compiled import njit
-from polyveil.methods._search.classes import CLASS, classes_of, total_loss
-from polyveil.methods._search.moves import anneal, best_moves, make_orders
-from polyveil.methods._search.rebuild import rebuild
+from polyveil.methods._search.arrange import REBUILD, arrange
+from polyveil.methods._search.classes import classes_of, labels_of, total_loss
+from polyveil.methods._search.moves import Orders, anneal, best_moves, make_orders
 from polyveil.methods._search.space import Flag, Rows, Space, copy_for_thread
 from polyveil.methods._search.tree import random_order
 
@@ -122,10 +122,40 @@ def classes_in_order(space: Space, rows: Rows, labels: Codes, classes: int, rng:
 def improve_part(
     space: Space, rows: Rows, labels: Codes, plan: Round, floors: IntArray, seed: int, stop: Flag
 ) -> tuple[Codes, float]:
-    """One round in one part."""
-    work = (float(plan.moves_per_row), float(plan.rebuilds_per_class), float(plan.start), float(plan.end))
-    return improve_rows(
-        space, rows, labels, *work, plan.passes, plan.most_rows, plan.most_neighbours, floors, seed, stop
+    """Move rows, rebuild neighbourhoods and move rows again in one part: the new labels and the loss.
+
+    Two kernels that are compiled side by side: one that moves, one that arranges anew.
+    """
+    wanted = ORDERS if plan.moves_per_row > FEW_MOVES else FEW_ORDERS
+    wanted = 0 if stop[0] or plan.moves_per_row + plan.rebuilds_per_class == 0 else wanted
+    moves, start, end = float(plan.moves_per_row), float(plan.start), float(plan.end)
+    if plan.rebuilds_per_class == 0 or stop[0]:
+        return move_rows(space, rows, labels, moves, wanted, start, end, plan.passes, seed, stop)[:2]
+    labels, loss, orders = move_rows(space, rows, labels, moves, wanted, start, end, 0, seed, stop)
+    limits = (plan.most_rows, plan.most_neighbours)
+    labels, loss = rebuild_rows(space, rows, labels, orders, float(plan.rebuilds_per_class), end, *limits, floors, stop)
+    if plan.passes > 0:
+        labels, loss, _ = move_rows(space, rows, labels, 0.0, 0, start, end, plan.passes, seed, stop)
+    return labels, loss
+
+
+def rebuild_rows(
+    space: Space,
+    rows: Rows,
+    labels: Codes,
+    orders: Orders,
+    per_class: float,
+    temperature: float,
+    most_rows: int,
+    most_neighbours: int,
+    floors: IntArray,
+    stop: Flag,
+) -> tuple[Codes, float]:
+    """Rebuild neighbourhoods of one part: the new labels and the loss."""
+    used = int(labels.max()) + 1
+    attempts, reach = int(per_class * used), max(REACH, REACH_CLASSES * len(labels) / used)
+    return arrange(
+        space, rows, labels, orders, REBUILD, attempts, temperature, reach, most_rows, most_neighbours, floors, 0, stop
     )
 
 
@@ -142,36 +172,27 @@ def set_seed(seed: int) -> None:
 
 
 @njit
-def improve_rows(
+def move_rows(
     space: Space,
     rows: Rows,
     labels: Codes,
     moves: float,
-    rebuilds: float,
+    orders_wanted: int,
     start: float,
     end: float,
     passes: int,
-    most_rows: int,
-    most_neighbours: int,
-    floors: IntArray,
     seed: int,
     stop: Flag,
-) -> tuple[Codes, float]:
-    """Move rows and rebuild neighbourhoods of one part as a round says (see `Round`): the new labels and the loss."""
+) -> tuple[Codes, float, Orders]:
+    """Move rows between the classes of one part: the new labels, the loss, and the orders that were used."""
     np.random.seed(seed)  # noqa: NPY002
     used = 0
     for r in range(len(labels)):
         used = max(used, labels[r] + 1)
-    classes = classes_of(space, rows, labels, used + min(used + 64, len(labels) // space.least))
+    classes = classes_of(space, rows, labels, used)
+    orders = make_orders(space, rows, orders_wanted, ORDER_JITTER)
     reach = max(REACH, REACH_CLASSES * len(labels) / used)
-    if (moves > 0.0 or rebuilds > 0.0) and stop[0] == 0:
-        orders = make_orders(space, rows, ORDERS if moves > FEW_MOVES else FEW_ORDERS, ORDER_JITTER)
-        anneal(space, rows, classes, orders, int(moves * len(labels)), start, end, reach, stop)
-        attempts = int(rebuilds * used)
-        rebuild(space, rows, classes, orders, attempts, end, reach, most_rows, most_neighbours, floors, stop)
+    anneal(space, rows, classes, orders, int(moves * len(labels)), start, end, reach, stop)
     for _ in range(passes):
         best_moves(space, rows, classes, stop)
-    found = np.empty(len(labels), dtype=np.int32)
-    for r in range(len(labels)):
-        found[r] = classes.member[r, CLASS]
-    return found, total_loss(classes)
+    return labels_of(classes), total_loss(classes), orders

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -27,6 +27,10 @@ Effort = Literal["fast", "balanced", "thorough"]
 HOT, COLD = 0.7, 0.1
 """First temperatures as shares of the mean loss of rows with loss: rows change classes freely but not blindly; and what
 a search begins with that has no time to cool down."""
+WARMEST = 2.0
+"""The mean loss that temperatures are shares of is taken to be no greater: a row of many quasi-identifiers loses a lot,
+but still changes class for what one or two of them cost. Heated by all it loses, a search forgets where it began and
+does not find back."""
 COOLED = 0.02
 """The last temperature as a share of the first."""
 SETTLE = Round(moves_per_row=2.0, rebuilds_per_class=0.5, passes=2)
@@ -41,40 +45,25 @@ Tell = Callable[[float, float], None]
 """Told the share of the work done, and the mean loss so far."""
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """Rounds in order, with temperatures as shares of the first.
-
-    `hot` is the first temperature as a share of the mean loss of rows with loss.
-    """
-
-    hot: float
-    rounds: tuple[Round, ...]
-
-
-def cooling(work: Round, number: int) -> tuple[Round, ...]:
-    """Rounds of the same work while the temperature falls."""
-    steps = [COOLED ** (i / number) for i in range(number + 1)]
+def cooling(work: Round, number: int, hot: float = HOT) -> tuple[Round, ...]:
+    """Rounds of the same work while the temperature falls, as a share of the mean loss of rows with loss."""
+    steps = [hot * COOLED ** (i / number) for i in range(number + 1)]
     return tuple(replace(work, start=steps[i], end=steps[i + 1]) for i in range(number))
 
 
-SCHEDULES: dict[Effort, Schedule] = {
-    "balanced": Schedule(HOT, (*cooling(Round(moves_per_row=30.0, rebuilds_per_class=2.5), 12), *([SETTLE] * 3))),
-    "thorough": Schedule(HOT, (*cooling(Round(moves_per_row=80.0, rebuilds_per_class=5.0), 40), *([SETTLE] * 6))),
-}
-
-
-def schedule_of(effort: Effort, rows: int) -> Schedule:
-    """The rounds of an effort. A fast search starts cold."""
-    if effort != "fast":
-        return SCHEDULES[effort]
+def schedule_of(effort: Effort, rows: int) -> tuple[Round, ...]:
+    """The rounds of an effort: first those of the lesser one, so that more effort never ends with more loss."""
+    if effort == "balanced":
+        own = (*cooling(Round(moves_per_row=30.0, rebuilds_per_class=2.5), 12), *([SETTLE] * 3))
+        return (*schedule_of("fast", rows), *own)
+    if effort == "thorough":
+        own = (*cooling(Round(moves_per_row=80.0, rebuilds_per_class=5.0), 40), *([SETTLE] * 6))
+        return (*schedule_of("balanced", rows), *own)
     moves = min(max(ALL_MOVES / max(rows, 1), FEW_MOVES), MOST_MOVES)
     if rows > LARGE:
-        return Schedule(COLD, (PASS, PASS, *cooling(Round(moves, FEW_REBUILDS), 1), PASS))
-    first, second = cooling(Round(moves / 2, max(moves / 60, FEW_REBUILDS)), 2)
-    if rows <= SMALL:
-        return Schedule(COLD, (first, second, SETTLE, SETTLE))
-    return Schedule(COLD, (PASS, first, PASS, second, PASS))
+        return (PASS, PASS, *cooling(Round(moves, FEW_REBUILDS), 1, COLD), PASS)
+    first, second = cooling(Round(moves / 2, max(moves / 60, FEW_REBUILDS)), 2, COLD)
+    return (first, second, SETTLE, SETTLE) if rows <= SMALL else (PASS, first, PASS, second, PASS)
 
 
 def search(
@@ -132,14 +121,14 @@ def seconds_of(effort: Effort | float) -> float:
 def rounds(effort: Effort | float, clock: Clock, by_row: FloatArray, heat: bool) -> Iterator[tuple[float, Round]]:
     """The rounds to do, each with the share of the work done after it; `by_row` is the loss of every row at first."""
     positive = by_row[by_row > 0]
-    mean = float(positive.mean()) if heat and len(positive) else 0.0
+    mean = min(float(positive.mean()), WARMEST) if heat and len(positive) else 0.0
     if isinstance(effort, (int, float)):
         yield from timed_rounds(clock, HOT * mean)
         return
-    schedule = schedule_of(effort, len(by_row))
-    hot = schedule.hot * mean
-    for i, plan in enumerate(schedule.rounds):
-        yield (i + 1) / len(schedule.rounds), replace(plan, start=hot * plan.start, end=hot * plan.end)
+    plans = schedule_of(effort, len(by_row))
+    work = np.cumsum([plan.moves_per_row + 10.0 * plan.passes + 1.0 for plan in plans])
+    for done, plan in zip(work / work[-1], plans, strict=True):
+        yield float(done), replace(plan, start=mean * plan.start, end=mean * plan.end)
 
 
 def timed_rounds(clock: Clock, hot: float) -> Iterator[tuple[float, Round]]:

@@ -84,7 +84,7 @@ def make_space(table: CodedTable, judge: JudgeSpec) -> tuple[Space, Rows]:
     """The space of a table under a judge, and its rows."""
     table = costliest_first(table)
     places = sensitive_matrix(table)
-    if not _asks_more(judge):
+    if not asks_more(judge):
         judge, bin_of = coarsen(judge)
         places = bin_of.astype(np.int32)[places]
     alone = len(table.sensitive)
@@ -103,7 +103,7 @@ def make_space(table: CodedTable, judge: JudgeSpec) -> tuple[Space, Rows]:
         limits=judge.close_limit.copy(),  # dividing lowers them for a while
         covers=covers,
         caps=judge.cap if judge.has_caps else np.zeros(0),
-        other_constraints=judge if _asks_more(judge) else None,
+        other_constraints=judge if asks_more(judge) else None,
         shares=shares,
         spent=np.zeros(len(judge.close_limit)),
         words=max(int(shape[:, WORDS].sum()), 1),
@@ -166,7 +166,8 @@ def _mean_cost(column: QuasiColumn, one: IntArray, two: IntArray) -> float:
     return column.weight * float(column.domain.loss(np.minimum(one, two), np.maximum(one, two)).mean())
 
 
-def _asks_more(judge: JudgeSpec) -> bool:
+def asks_more(judge: JudgeSpec) -> bool:
+    """Whether there are constraints other than size, caps and closeness."""
     others = (judge.distinct_least, judge.entropy_least, judge.recursive_c, judge.divergence_limit, judge.joint.limit)
     return judge.has_floors or any(len(part) for part in others)
 

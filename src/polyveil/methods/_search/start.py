@@ -5,14 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from polyveil.arrays import Codes, IntArray
-from polyveil.methods._kernels.compiled import njit
-from polyveil.methods._search.absorb import absorb_all, merge_rest
-from polyveil.methods._search.classes import CLASS, classes_of, total_loss
-from polyveil.methods._search.divide import divide_rows
-from polyveil.methods._search.extract import sift_rows
-from polyveil.methods._search.rebuild import HASTE, JITTER, TRIES
-from polyveil.methods._search.rounds import Round, improve, no_flag
-from polyveil.methods._search.space import Flag, Rows, Space, numbers
+from polyveil.methods._search.arrange import CUT, DIVIDE, GROW, SIFT, arrange
+from polyveil.methods._search.rounds import Round, improve, move_rows, no_flag
+from polyveil.methods._search.space import Flag, Rows, Space
 
 LADDER = (5, 10, 20, 40)
 """Least sizes of a class to take out of a pool, besides the one asked for: at tight thresholds larger classes leave
@@ -23,8 +18,8 @@ SMALL = 50_000
 """Up to this many rows all floors are tried."""
 PASS = Round(moves_per_row=0, rebuilds_per_class=0, passes=1, scattered=True)
 """Rows move once to where they cost least: the cheapest round."""
-DIVIDE = -1
-"""Stands for dividing top-down among the floors."""
+SOME, GROW_ORDERS = 20_000, 4
+"""Rows of a large table on which beginnings are tried; and the orders in which seeds look for their neighbours."""
 
 
 def floors_for(space: Space) -> IntArray:
@@ -33,52 +28,55 @@ def floors_for(space: Space) -> IntArray:
     return np.array([space.least, *above], dtype=np.int64)
 
 
-@njit
-def sifted(space: Space, rows: Rows, floor: int, stop: Flag) -> tuple[Codes, float]:
-    """Labels of classes of at least `floor` rows (absorbing and merging aside), and their total loss.
+def begin_by(space: Space, rows: Rows, way: int, floor: int, seed: int, stop: Flag) -> tuple[Codes, float]:
+    """Labels of a beginning (`arrange.SIFT`, `DIVIDE`, `GROW` or `CUT`) and their total loss.
 
-    The loss is infinite if there was no time to finish.
+    Division and cuts that are stopped leave larger classes; the others then have an infinite loss.
     """
-    order, labels = numbers(len(rows.tuple_of)), numbers(len(rows.tuple_of))
-    found = sift_rows(space, rows, order, floor, 0.0, labels, stop)
-    classes = classes_of(space, rows, labels, found + 1)
-    if absorb_all(space, rows, classes, order, stop) > 0 and not merge_rest(space, rows, classes, stop):
-        return labels, np.inf
-    for r in range(len(labels)):
-        labels[r] = classes.member[r, CLASS]
-    return labels, total_loss(classes)
+    one_class = np.zeros(len(rows.tuple_of), dtype=np.int32)
+    wanted = GROW_ORDERS if way == GROW else 0
+    orders = move_rows(space, rows, one_class, 0.0, wanted, 0.0, 0.0, 0, seed, stop)[2]
+    return arrange(space, rows, one_class, orders, way, 0, 0.0, 0.0, 0, 0, np.array([floor]), seed, stop)
 
 
 def best_start(space: Space, rows: Rows, rng: np.random.Generator, stop: Flag | None = None) -> Codes:
-    """The labels of least loss among the floors, each after rows have moved once to where they cost least.
+    """The labels of least loss among the beginnings, each after rows have moved once to where they cost least.
 
-    Large tables take a floor that does well everywhere instead of trying all; once `stop` is set no more are tried.
+    The first is the cheapest and holds whenever it is stopped; once `stop` is set no others are tried. Large tables
+    try the others on some of their rows and take the best of these for all.
     """
     stop = no_flag() if stop is None else stop
-    if len(rows.tuple_of) > SMALL:
-        return sifted(space, rows, max(space.least, LADDER[1]) if space.width > 0 else space.least, stop)[0]
-    best, least = np.zeros(len(rows.tuple_of), dtype=np.int32), np.inf
-    for floor in (*floors_for(space), DIVIDE):
+    n, seed = len(rows.tuple_of), int(rng.integers(2**31 - 1))
+    ways = beginnings(space)
+    if n > SMALL:
+        some = np.sort(rng.choice(n, SOME, replace=False))
+        ways = [(SIFT, max(space.least, LADDER[1]) if space.width > 0 else space.least), (GROW, space.least)]
+        ways = [_best(space, Rows(rows.codes[some], rows.tuple_of[some]), ways, seed, rng, stop)[1]]
+    return _best(space, rows, [(CUT, space.least), *ways], seed, rng, stop, moving=n <= SMALL)[0]
+
+
+def _best(
+    space: Space,
+    rows: Rows,
+    ways: list[tuple[int, int]],
+    seed: int,
+    rng: np.random.Generator,
+    stop: Flag,
+    moving: bool = True,
+) -> tuple[Codes, tuple[int, int]]:
+    """The labels of least loss, if asked after rows have moved, and the way that led to them."""
+    best, least, chosen = np.zeros(len(rows.tuple_of), dtype=np.int32), np.inf, ways[0]
+    for way in ways:
         if least < np.inf and stop[0]:
             break
-        seed = int(rng.integers(2**31 - 1))
-        is_division = floor == DIVIDE
-        labels, loss = divided(space, rows, HASTE, seed, stop) if is_division else sifted(space, rows, int(floor), stop)
-        if loss < np.inf:
+        labels, loss = begin_by(space, rows, *way, seed, stop)
+        if loss < np.inf and moving:
             labels, loss = improve(space, rows, labels, PASS, np.array([space.least]), rng, stop)
-            if loss < least:
-                best, least = labels, loss
-    return best
+        if loss < least:
+            best, least, chosen = labels, loss, way
+    return best, chosen
 
 
-@njit
-def divided(space: Space, rows: Rows, haste: float, seed: int, stop: Flag) -> tuple[Codes, float]:
-    """The whole table divided top-down: better where sensitive values depend so much on the others that nothing holds
-    near the leaves. Stopped early, its classes are larger."""
-    np.random.seed(seed)  # noqa: NPY002
-    n = len(rows.tuple_of)
-    members, listed, labels = numbers(n), numbers(n), numbers(n)
-    found = divide_rows(space, rows, members, TRIES, JITTER, haste, listed, stop)
-    for i in range(len(members)):
-        labels[members[i]] = listed[i]
-    return labels, total_loss(classes_of(space, rows, labels, found))
+def beginnings(space: Space) -> list[tuple[int, int]]:
+    """The ways to begin, each with the least size of a class to take out of a pool."""
+    return [*((SIFT, int(floor)) for floor in floors_for(space)), (DIVIDE, space.least), (GROW, space.least)]

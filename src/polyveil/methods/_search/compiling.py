@@ -1,0 +1,151 @@
+"""Compiling what a search needs before it begins: on all cores side by side, once per machine.
+
+Each process compiles one of the kernels that Python calls, with all kernels below it, and leaves it in numba's cache on
+disk, where the search finds it. A file beside them says that this was done for these sources. Whatever goes wrong here,
+the search then compiles by itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+from typing import IO, cast
+
+import numba
+import numpy as np
+
+from polyveil.methods._kernels.compiled import compiles, on_compiled
+from polyveil.methods._kernels.judge import JudgeSpec, compile_constraints, sensitive_matrix, violation_classes
+from polyveil.methods._kernels.reachable import whole_violation
+from polyveil.methods._search.arrange import SIFT, arrange
+from polyveil.methods._search.moves import Orders
+from polyveil.methods._search.rounds import CORES, move_rows, no_flag, seeded_order
+from polyveil.methods._search.schedule import losses
+from polyveil.methods._search.space import asks_more, make_space
+from polyveil.models import DistinctDiversity, KAnonymity, Model, TCloseness, attributes_of
+from polyveil.policy.hierarchy import flat
+from polyveil.processes import command, environment
+from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
+from polyveil.table.domain import Domain, OrderedDomain, TreeDomain
+
+UNITS = {"arrange": 167, "move": 112, "judge": 37}
+"""What is compiled at a time, the longest first, and about how many kernels that is."""
+EVERY = 0.1
+"""Seconds between two looks at how far the processes are."""
+
+
+def compile_side_by_side(judge: JudgeSpec, tell: Callable[[float], None]) -> None:
+    """Have the kernels of a search under such a judge compiled unless they are; `tell` hears the share that is done."""
+    kind = _kind(judge)
+    stamp = _stamp(kind)
+    if CORES < 2 or stamp is None or stamp.exists():
+        return
+    compiles.announce()
+    try:
+        running = [_Compiling(unit, kind) for unit in UNITS]
+    except OSError:
+        return
+    try:
+        while any(unit.process.poll() is None for unit in running):
+            tell(min(sum(unit.kernels for unit in running) / sum(UNITS.values()), 0.99))
+            time.sleep(EVERY)
+    finally:
+        for unit in running:
+            unit.end()
+    if all(unit.process.returncode == 0 for unit in running):
+        stamp.touch()
+
+
+class _Compiling:
+    """A process that compiles a unit, and how many kernels it has compiled so far."""
+
+    def __init__(self, unit: str, kind: str) -> None:
+        self.kernels = 0
+        self.process = subprocess.Popen(
+            command(__name__, unit, kind), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment()
+        )
+        self._counting = Thread(target=self._count, args=(cast("IO[bytes]", self.process.stdout),), daemon=True)
+        self._counting.start()
+
+    def end(self) -> None:
+        """Stop the process if it still runs, and wait for its end."""
+        self.process.kill()
+        self.process.wait()
+        self._counting.join()
+
+    def _count(self, lines: IO[bytes]) -> None:
+        with lines:
+            for _ in lines:
+                self.kernels += 1
+
+
+def _kind(judge: JudgeSpec) -> str:
+    """Kernels are compiled once without and once with constraints other than size, caps and closeness."""
+    return "more" if asks_more(judge) else "plain"
+
+
+def _stamp(kind: str) -> Path | None:
+    """The file that says that these sources were compiled on this kind of machine; None where there is no cache."""
+    folder = Path(arrange.stats.cache_path)  # type: ignore[attr-defined]
+    here = Path(__file__).parents[1]
+    known = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()}".encode())
+    try:
+        for source in sorted([*here.glob("_kernels/*.py"), *here.glob("_search/*.py")]):
+            known.update(f"{source.stat().st_mtime_ns} {source.stat().st_size}".encode())
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return folder / f"sift-{kind}-{known.hexdigest()[:16]}.compiled"
+
+
+def tiny(kind: str) -> tuple[CodedTable, JudgeSpec]:
+    """A table with every kind of column and a judge of a kind: what is compiled for it serves every table."""
+    codes = np.arange(12) % 3
+    ages = OrderedDomain("numeric", np.arange(3.0), ("0", "1", "2"), False)
+    towns = [TreeDomain(flat(["a", "b", "c"]), False, as_set) for as_set in (False, True)]
+    domains: list[Domain] = [ages, *towns]
+    quasi = tuple(QuasiColumn(str(a), domain, codes) for a, domain in enumerate(domains))
+    table = CodedTable(12, quasi, (SensitiveColumn("secret", towns[0], codes, "equal", np.ones(3, dtype=np.int64)),))
+    models: list[Model] = [KAnonymity(2), TCloseness(0.9, "secret")]
+    models += [DistinctDiversity(2, "secret")] if kind == "more" else []
+    return table, compile_constraints(models, attributes_of(table), table)
+
+
+def compile_unit(unit: str, kind: str) -> None:
+    """Compile one unit by using it."""
+    table, judge = tiny(kind)
+    space, rows = make_space(table, judge)
+    labels, stop = np.zeros(table.rows, dtype=np.int32), no_flag()
+    if unit == "arrange":
+        empty = np.zeros((0, table.rows), dtype=np.int32)
+        orders = Orders(empty, empty, empty, np.zeros(2, dtype=np.int64))
+        arrange(space, rows, labels, orders, SIFT, 0, 0.0, 0.0, 0, 0, np.array([space.least]), 1, stop)
+    elif unit == "move":
+        move_rows(space, rows, labels, 1.0, 1, 0.0, 0.0, 1, 1, stop)
+        losses(space, rows, labels)
+        seeded_order(space, rows.codes, 1)
+    else:
+        places = sensitive_matrix(table)
+        whole_violation(judge, places.astype(np.int64), np.ones(table.rows, dtype=np.int64))
+        violation_classes(judge, labels.astype(np.int64), places)
+
+
+def _say_one_more() -> None:
+    sys.stdout.write("\n")
+    sys.stdout.flush()
+
+
+def main() -> None:
+    """What a process does: compile one unit, a line for every kernel."""
+    on_compiled(_say_one_more)
+    compile_unit(*sys.argv[1:3])
+
+
+if __name__ == "__main__":
+    main()

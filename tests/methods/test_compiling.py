@@ -1,0 +1,56 @@
+"""Compiling side by side: once per machine, with its progress, and for what the search then calls."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from polyveil.methods import Task, make_method
+from polyveil.methods._kernels.judge import compile_constraints
+from polyveil.methods._search import compiling
+from polyveil.methods._search.arrange import arrange
+from polyveil.methods._search.rounds import move_rows, seeded_order
+from polyveil.models import KAnonymity, Model, TCloseness, attributes_of
+from polyveil.policy.schema import MethodChoice, Privacy
+from tables import random_table
+
+
+def test_kernels_are_compiled_by_processes_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    stamp = tmp_path / "stamp"
+    monkeypatch.setattr(compiling, "_stamp", lambda kind: stamp)
+    monkeypatch.setattr(compiling, "CORES", 2)
+    monkeypatch.setattr(compiling, "UNITS", {"judge": compiling.UNITS["judge"]})
+    _, judge = compiling.tiny("plain")
+    told: list[float] = []
+    compiling.compile_side_by_side(judge, told.append)
+    assert stamp.exists()
+    assert any(tmp_path.rglob("*whole_violation*.nbc"))
+    assert told == sorted(told)
+    assert 0.5 < max(told) <= 0.99
+    told.clear()
+    compiling.compile_side_by_side(judge, told.append)
+    assert told == []
+
+
+def test_a_process_that_fails_leaves_compiling_to_the_search(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(compiling, "_stamp", lambda kind: tmp_path / "stamp")
+    monkeypatch.setattr(compiling, "CORES", 2)
+    monkeypatch.setattr(compiling, "command", lambda *_: ["false"])
+    compiling.compile_side_by_side(compiling.tiny("plain")[1], lambda share: None)
+    assert not (tmp_path / "stamp").exists()
+
+
+def test_what_is_compiled_ahead_is_what_a_search_calls() -> None:
+    for unit in compiling.UNITS:
+        compiling.compile_unit(unit, "plain")
+    kernels = (arrange, move_rows, seeded_order)
+    ahead = [list(kernel.signatures) for kernel in kernels]  # type: ignore[attr-defined]
+    table = random_table(1, rows=200)
+    models: tuple[Model, ...] = (KAnonymity(3), *(TCloseness(0.5, column.name) for column in table.sensitive))
+    task = Task(table, models, attributes_of(table), Privacy(k=3), np.random.default_rng(1))
+    assert not compiling.asks_more(compile_constraints(models, task.attributes, table))
+    make_method(MethodChoice(name="sift", effort="fast")).partition(task)
+    assert [list(kernel.signatures) for kernel in kernels] == ahead  # type: ignore[attr-defined]
