@@ -2,12 +2,14 @@
 
 This package's own method.
 
-1. A tree over the quasi-identifiers, cut at the widest attribute down to rows that look alike, is walked from the
-   leaves up. Each node pools what its children left over and takes out the largest class that satisfies every model;
-   only what does not fit travels up. Near the leaves classes cost nothing.
-2. What is left at the root is absorbed row by row by the class it enlarges least, or merged if it must be.
+1. The table is begun in several ways, and the one that loses least is kept: plain cuts top-down, which hold whenever
+   they are stopped; a tree walked from the leaves up, each node taking the largest class that satisfies every model
+   out of what its children left over; the whole table divided top-down; and, best where there are many
+   quasi-identifiers, classes grown from seeds. Tables of more than 50,000 rows choose by some of their rows.
+2. Rows left over are absorbed one by one by the class they enlarge least, or merged if they must be.
 3. Classes are improved: rows move to other classes or change places, neighbouring classes are pooled and built anew, at
-   first also where loss rises a little, then only where it falls. Every step keeps every model in every class.
+   first also where loss rises a little, then only where it falls. Every step keeps every model in every class. More
+   effort first does what less effort does, and the best classes found are kept. Seconds stop every step at once.
 4. Demands somewhat stricter than those asked for are searched too where they begin with hardly more loss (up to two in
    tables of up to 50,000 rows, up to six where few rows lose anything): asking for less then does not lose more by
    chance. The searches run side by side.
