@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from polyveil.reports.axes import Scale, ticks
 from polyveil.reports.markup import Markup, number, percent, tag
 from polyveil.reports.released_cells import Spread, spread_of
+from polyveil.reports.scatter import Point, scatter
 from polyveil.reports.sections import size_bins
 
 
@@ -79,3 +80,11 @@ def test_every_row_is_in_one_column_of_class_sizes(sizes: list[int]) -> None:
     bins = size_bins(np.array(sizes))
     assert sum(b.share for b in bins) == pytest.approx(1)
     assert len(bins) <= 40
+
+
+def test_shares_are_drawn_in_percent_where_asked() -> None:
+    points = [Point(0.1, 0.2, 0, "a", False), Point(0.2, 0.4, 0, "b", False)]
+    shares = scatter("Detail lost", points, [], x_label="distance", y_label="detail lost", y_percent=True)
+    assert ">20 %<" in shares
+    plain = scatter("Detail lost", points, [], x_label="distance", y_label="detail lost")
+    assert "%" not in plain
