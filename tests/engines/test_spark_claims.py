@@ -16,6 +16,7 @@ import polyveil
 from engines.clinic import clinic, policy
 from polyveil.errors import VerificationFailed
 from polyveil.verification import verify
+from polyveil.verification.canonical import manifest_text
 from spark_session import on_spark
 
 
@@ -74,7 +75,7 @@ def in_parts(made: Path, target: Path, forge: Callable[[pl.DataFrame], pl.DataFr
         content = (target / name).read_bytes()
         about = {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
         manifest["files"][name] = {**about, "rows": part.height, "columns": part.columns}
-    (target / "manifest.json").write_text(json.dumps(manifest))
+    (target / "manifest.json").write_text(manifest_text(manifest))
     return manifest
 
 
@@ -105,7 +106,7 @@ def test_what_the_manifest_says_of_a_part_is_compared(spark: Any, made: Path, tm
     for figure, wrong, check in (("rows", 99, "rows"), ("columns", ["age"], "columns"), ("bytes", 1, "figure")):
         files = {**manifest["files"], "table/part-00001.parquet": {**manifest["files"]["table/part-00001.parquet"]}}
         files["table/part-00001.parquet"][figure] = wrong
-        (place / "manifest.json").write_text(json.dumps({**manifest, "files": files}))
+        (place / "manifest.json").write_text(manifest_text({**manifest, "files": files}))
         for verification in (verify(place), on_cluster(place, spark)):
             assert check in {finding.check for finding in verification.failures}
 
@@ -115,7 +116,7 @@ def test_a_forged_claim_is_answered_with_what_the_files_give(made: Path, tmp_pat
     claim = next(claim for claim in manifest["claims"] if claim["model"] == "t-closeness")
     measured, forged = claim["measured"], claim["measured"] / 2
     claim["measured"] = manifest["privacy"]["t"][claim["attribute"]] = forged
-    (tmp_path / "release" / "manifest.json").write_text(json.dumps(manifest))
+    (tmp_path / "release" / "manifest.json").write_text(manifest_text(manifest))
     failures = verify(tmp_path / "release").failures
     assert {finding.check for finding in failures} == {"claim", "figure"}
     for finding in failures:

@@ -15,6 +15,7 @@ import polyveil
 from engines.clinic import clinic, policy
 from polyveil.errors import InputError
 from polyveil.verification import verify
+from polyveil.verification.canonical import manifest_text
 from spark_session import on_spark
 
 
@@ -45,7 +46,7 @@ def test_both_verifiers_see_a_changed_claim_and_a_changed_part(spark: Any, bundl
     (copy / "table").mkdir(parents=True)
     for part in (bundle / "table").iterdir():
         (copy / "table" / part.name).write_bytes(part.read_bytes())
-    (copy / "manifest.json").write_text(json.dumps(manifest))
+    (copy / "manifest.json").write_text(manifest_text(manifest))
     for verification in (verify(copy), on_cluster(copy, spark)):
         assert {finding.check for finding in verification.failures} == {"claim", "figure"}
     part = next((copy / "table").iterdir())
@@ -93,7 +94,7 @@ def test_a_linked_bundle_of_parts_passes_both_verifiers_and_a_changed_one_neithe
     manifest = json.loads((out / "manifest.json").read_text())
     content = part.read_bytes()
     manifest["files"][table] |= {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-    (out / "manifest.json").write_text(json.dumps(manifest))
+    (out / "manifest.json").write_text(manifest_text(manifest))
     for verification in (verify(out), on_cluster(out, spark)):
         assert {finding.check for finding in verification.failures} == {"row order"}
     # One value moved to another group: the counts of the values stay, the groups' sizes do not.
@@ -104,7 +105,7 @@ def test_a_linked_bundle_of_parts_passes_both_verifiers_and_a_changed_one_neithe
     name = values.relative_to(out).as_posix()
     content = values.read_bytes()
     manifest["files"][name] |= {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
-    (out / "manifest.json").write_text(json.dumps(manifest))
+    (out / "manifest.json").write_text(manifest_text(manifest))
     for verification in (verify(out), on_cluster(out, spark)):
         assert "groups of sensitive_1" in {finding.check for finding in verification.failures}
 

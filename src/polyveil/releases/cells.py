@@ -53,8 +53,11 @@ def number_cells(column: QuasiColumn, numbers: str, class_of_row: IntArray, low:
     else:
         kept = class_of_row >= 0
         owner = class_of_row[kept]
-        total = np.bincount(owner, weights=positions[column.codes[kept]], minlength=len(low))
-        values = total / np.bincount(owner, minlength=len(low))
+        sizes = np.bincount(owner, minlength=len(low))
+        # Sums of numbers near the greatest there is would have no number: then each is divided before it is added.
+        far = np.nanmax(np.abs(positions)) > np.finfo(np.float64).max / max(len(owner), 1)
+        parts = positions[column.codes[kept]] / (sizes[owner] if far else 1)
+        values = np.bincount(owner, weights=parts, minlength=len(low)) / (1 if far else sizes)
     cells = values.astype(object)
     cells[np.isnan(values)] = None
     return np.asarray(cells, dtype=object)

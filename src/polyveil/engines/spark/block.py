@@ -205,7 +205,7 @@ def _secret_numbers(secret: bytes, purpose: str, block: int, count: int) -> IntA
 
 
 def _group_ids(secret: bytes, number: int, block: int, group_of_row: IntArray) -> pl.Series:
-    """The published id of each row's group: a random number of 63 bits, which tells neither its block nor an order.
+    """A random number of 63 bits for each row's group, which tells neither its block nor an order.
 
     Two groups may draw the same number (one chance in twenty for a thousand million groups): to every reader they are
     one group then, in both tables, and it keeps what both keep, because all models are convex.

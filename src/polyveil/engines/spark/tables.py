@@ -25,11 +25,26 @@ def released_tables(outcome: Coarsened, plan: Plan) -> dict[str, DataFrame]:
     rows = outcome.frame.where(sf.col("summary").isNull())
     if not plan.slices:
         return {"table": _first_table(rows, plan, [])}
+    rows = _numbered(rows, len(plan.slices))
     layout = plan.form.layout(plan.values.policy, plan.slices)
     tables = {"quasi": _first_table(rows, plan, [about["group"] for about in layout])}
     for number, about in enumerate(layout, start=1):
         tables[about["table"]] = _sensitive_table(rows, plan, number, about["group"], about.get("count"))
     return tables
+
+
+def _numbered(rows: DataFrame, slices: int) -> DataFrame:
+    """Groups numbered from 1 without a gap, in the order of their random ids: a number then tells nothing else."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as sf
+
+    for number in range(1, slices + 1):
+        name = f"g{number}"
+        known = rows.where(sf.col(name) != NOT_AVAILABLE).select(name).distinct()
+        dense = known.withColumn("dense", sf.row_number().over(Window.orderBy(sf.col(name).cast("bigint"))))
+        joined = rows.join(dense, name, "left")
+        rows = joined.withColumn(name, sf.coalesce(sf.col("dense").cast("string"), sf.lit(NOT_AVAILABLE))).drop("dense")
+    return rows
 
 
 def _first_table(rows: DataFrame, plan: Plan, groups: list[str]) -> DataFrame:

@@ -88,7 +88,8 @@ def storable(frame: pl.DataFrame) -> pl.DataFrame:
 def _storable(cells: pl.Series) -> pl.Series:
     dtype = cells.dtype
     if dtype.is_float():
-        return cells.cast(pl.Float64).fill_nan(None) + 0.0  # -0.0 and 0.0 are one value
+        numbers = cells.cast(pl.Float64).fill_nan(None)
+        return numbers.set((numbers == 0).fill_null(False), 0.0)  # -0.0 and 0.0 are one value
     if dtype.is_integer():
         # Only UInt64 and Int128 can hold what 64 signed bits cannot.
         whole = cells.cast(pl.Int64, strict=False)
