@@ -56,7 +56,8 @@ def attack(
     original : path, frame, Table or database address
         The table it was made from, which only its steward has.
     policy : Policy, dict or path, optional
-        Guarantees to attack instead of the release's own.
+        Guarantees to attack instead of the release's own. Where people have several rows, it names the column that says
+        whom a row is about.
     second : path, database address or Release, optional
         Another release of the same table, attacked together with the first.
     heldout : path, frame, Table or database address, optional
@@ -73,8 +74,9 @@ def attack(
     Returns
     -------
     AttackReport
-        One entry per attack with success, baseline, interval and bound. `outcome` is "not checked" if no attack could
-        be held against a guarantee.
+        One entry per attack: what it assumes, how much was tried, its success with interval, what the whole table
+        and other people would have told, and what the guarantees allow. `outcome` is "not checked" if no attack could
+        be held against a guarantee, or if something was not tried.
 
     Raises
     ------

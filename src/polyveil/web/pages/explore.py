@@ -256,6 +256,9 @@ def _attacks(bench: Workbench, run: StoredRun) -> None:
 
 
 def _attack_table(report: Mapping[str, Any]) -> None:
+    if "sentences" not in report:
+        notice("These attacks were made with an earlier version. Attack the release again.")
+        return
     said = " ".join(report["sentences"])
     match report["outcome"]:
         case "holds":
