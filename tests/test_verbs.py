@@ -142,8 +142,7 @@ def test_a_stricter_policy_than_the_releases_own_fails_its_verification() -> Non
     everybody_alike = polyveil.verify(release, policy={**POLICY, "privacy": {"k": reached, "l": 2}})
     assert [failure.check for failure in everybody_alike.failures] == ["asked: frequency-l-diversity of disease"]
     other = {"columns": {"age": {"role": "sensitive"}}, "privacy": {"t": 0.5}}
-    with pytest.raises(polyveil.InputError, match="does not have age in the role"):
-        polyveil.verify(release, policy=other)
+    assert any("age" in failure.message for failure in polyveil.verify(release, policy=other).failures)
 
 
 def test_a_copy_of_a_release_carries_no_original_data() -> None:
