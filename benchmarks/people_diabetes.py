@@ -2,10 +2,11 @@
 
     python benchmarks/people_diabetes.py [--data FOLDER] [--rows N] [--t 0.2,0.3] [--effort fast] [--write]
 
-For every t the same policy runs twice: `patient_nbr` as an identifier, so that guarantees count rows, and as the person
-so that they count people. Groups of fewer than k people are counted from the released classes and the input, by plain
-counting. `--rows` takes the first patients that have about that many rows. `--write` puts the table into
-docs/how-to/people.md.
+For k alone and for every t the same policy runs twice: `patient_nbr` as an identifier, so that guarantees count rows,
+and as the person, so that they count people. The first line is what is lost when all rows of a person look alike, and
+every person is a group: no release by people can lose less. Groups of fewer than k people are counted from the released
+classes and the input, by plain counting. `--rows` takes the first patients with about that many rows, `--write` puts
+the table into docs/how-to/people.md.
 """
 
 from __future__ import annotations
@@ -20,6 +21,11 @@ import polars as pl
 from measured_pages import PEOPLE, markdown, put
 
 import polyveil
+from polyveil.measure import measure_loss
+from polyveil.policy import load_policy
+from polyveil.table.bind import bind
+from polyveil.table.encode import encode
+from polyveil.table.source import read
 
 K = 5
 QUASI = {
@@ -48,10 +54,10 @@ def main() -> None:
     asked = parser.parse_args()
     frame = stays(asked.data / "diabetes130.parquet", asked.rows)
     polyveil.anonymize(stays(asked.data / "diabetes130.parquet", 500), policy_of("identifier", 0.5, "fast"))  # compiles
-    rows = []
-    for t in map(float, asked.t.split(",")):
+    rows = [["any", "people, at least", alone(frame), "", "", ""]]
+    for t in [1.0, *map(float, asked.t.split(","))]:
         for role, name in (("identifier", "rows"), ("person", "people")):
-            rows.append([f"{t:g}", name, *measured(frame, policy_of(role, t, asked.effort))])
+            rows.append(["none" if t == 1 else f"{t:g}", name, *measured(frame, policy_of(role, t, asked.effort))])
             print(*rows[-1], sep=" | ", flush=True)
     header = ("t", "guarantees count", "detail lost", "groups", f"groups of fewer than {K} people", "seconds")
     if asked.write:
@@ -85,10 +91,22 @@ def policy_of(role: str, t: float, effort: str) -> dict[str, Any]:
             **{name: {"role": "quasi", **about} for name, about in QUASI.items()},
             **{name: {"role": "sensitive", **about} for name, about in SENSITIVE.items()},
         },
-        "privacy": {"k": K, "t": t},
+        "privacy": {"k": K, "t": t} if t < 1 else {"k": K},
         "method": {"name": "sift", "effort": effort},
         "release": {"form": "generalized"},
     }
+
+
+def alone(frame: pl.DataFrame) -> str:
+    """What is lost where every person is a group."""
+    coded = encode(bind(load_policy(policy_of("person", 1.0, "fast")), read(frame)))
+    if coded.person is None:
+        raise SystemExit("every person has one row")
+    return percent(measure_loss(coded, coded.person).normalized_loss)
+
+
+def percent(share: float) -> str:
+    return f"{share:.1%}".replace("%", " %")
 
 
 def measured(frame: pl.DataFrame, policy: dict[str, Any]) -> Iterator[str]:
@@ -97,7 +115,7 @@ def measured(frame: pl.DataFrame, policy: dict[str, Any]) -> Iterator[str]:
     seconds = time.perf_counter() - began
     found = frame.select("patient_nbr", pl.Series("group", release.class_of_row))
     people = found.group_by("group").agg(pl.col("patient_nbr").n_unique())
-    yield f"{release.loss['normalized_loss']:.1%}".replace("%", " %")
+    yield percent(release.loss["normalized_loss"])
     yield f"{people.height:,}"
     yield f"{people.filter(pl.col('patient_nbr') < K).height:,}"
     yield f"{seconds:.0f}"
