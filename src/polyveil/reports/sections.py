@@ -267,12 +267,18 @@ def quasi(facts: Facts) -> Section:
 def limits(facts: Facts) -> Section:
     """What no guarantee here covers, in plain words."""
     open_ends = list(dict.fromkeys(claim["leaves_open"] for claim in facts.manifest["claims"]))
-    insensitive = facts.policy.having("insensitive")
+    insensitive, people = facts.policy.having("insensitive"), facts.manifest.get("people")
+    unit = "Each row is treated as one person. A person with several rows is protected less."
+    if people is not None:
+        unit = (
+            f"Guarantees count people as well as rows: {number(people['count'])} people, at least "
+            f"{number(people['class_size']['min'])} in every group."
+        )
     words = [
         *(f"{text[0].upper()}{text[1:]}." for text in open_ends if text),
         "A second release about the same people can be combined with this one. "
         "What both reveal together is not limited by these guarantees.",
-        "Each row is treated as one person. A person with several rows is protected less.",
+        unit,
         "What the whole table says about everybody, for example how common an illness is, is published on purpose.",
     ]
     if facts.manifest["suppressed"]:
