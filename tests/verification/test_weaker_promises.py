@@ -69,6 +69,33 @@ def test_a_release_that_declares_less_than_meant_fails_against_the_policy(kind: 
     assert f"asked: {check}" in {finding.check for finding in verify(release, policy=MEANT).failures}
 
 
+def test_what_the_policy_does_not_mention_fails() -> None:
+    release = anonymize(people(), policy_of(name={"role": "insensitive"}), seed=1)
+    meant = {"columns": {k: v for k, v in MEANT["columns"].items() if k != "name"}, "privacy": MEANT["privacy"]}
+    assert [f.check for f in verify(release, policy=meant).failures] == ["asked: role of name"]
+
+
+def test_rows_counted_where_people_are_meant_fail() -> None:
+    release = anonymize(people(), MEANT, seed=1)
+    meant = policy_of(name={"role": "person"})
+    assert [f.check for f in verify(release, policy=meant).failures] == ["asked: people"]
+
+
+def test_a_number_where_a_category_is_meant_fails() -> None:
+    release = anonymize(people(), MEANT, seed=1)
+    meant = policy_of(pay={"role": "sensitive", "t": 0.5, "type": "categorical"})
+    assert [f.check for f in verify(release, policy=meant).failures] == ["asked: distance of pay"]
+
+
+def test_exact_quasi_identifiers_where_groups_of_alike_rows_are_meant_fail() -> None:
+    linked = {**policy_of(disease={"role": "sensitive", "l": 2}, pay={"role": "drop"}), "method": {"name": "mbf"}}
+    release = anonymize(people(), {**linked, "release": {"form": "anatomized", "generalize": "none"}}, seed=1)
+    assert release.verify().holds
+    meant = {**linked, "method": {"name": "mondrian"}}
+    assert [f.check for f in verify(release, policy=meant).failures] == ["asked: form"]
+    assert verify(release, policy=linked).holds
+
+
 def test_another_distance_than_meant_fails() -> None:
     release = anonymize(people(), policy_of(pay={"role": "sensitive", "t": 0.5, "distance": "ordered"}), seed=1)
     meant = policy_of(pay={"role": "sensitive", "t": 0.5, "distance": "equal"})

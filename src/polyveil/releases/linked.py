@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray
-from polyveil.errors import Fault
+from polyveil.errors import Fault, PolicyError
 from polyveil.measure.additional_loss import additional_information_loss
 from polyveil.methods.base import Method
 from polyveil.models import Attribute, ClassStatistics, JointAttribute, Model
@@ -114,6 +114,7 @@ class Linked(Form):
         return from_groups(sizes, slices, codes, attributes)
 
     def tables(self, bound: Bound, table: CodedTable, partition: Partition) -> dict[str, pl.DataFrame]:
+        _refuse_copies(bound, table)
         layout = self.layout(bound.policy, [part.attributes for part in partition.slices])
         kept = partition.class_of_row >= 0
         ids = [_random_ids(part) for part in partition.slices]
@@ -192,6 +193,27 @@ def _quasi(bound: Bound, table: CodedTable, partition: Partition, kept: np.ndarr
     if bound.policy.release.generalize == "none":
         return [published(column.cells).rename(column.name).filter(pl.Series(kept)) for column in bound.quasi]
     return quasi_columns(bound, table, partition)
+
+
+def _refuse_copies(bound: Bound, table: CodedTable) -> None:
+    """A column beside the quasi-identifiers that has one value for each sensitive value would tell every person's."""
+    beside = {cells.name: cells.rank("dense").fill_null(0).to_numpy() for cells in bound.insensitive.get_columns()}
+    if bound.policy.release.generalize == "none":
+        beside |= {column.name: column.codes for column in table.quasi}
+    rule = "it has one value for each value of {}, and linked tables would publish it beside the quasi-identifiers"
+    faults = [
+        Fault(f"columns.{name}.role", rule.format(column.name), "Write role: drop, or use form: generalized")
+        for name, codes in beside.items()
+        for column in table.sensitive
+        if _one_to_one(pl.DataFrame({"here": codes, "there": column.codes}))
+    ]
+    if faults:
+        raise PolicyError(faults)
+
+
+def _one_to_one(pairs: pl.DataFrame) -> bool:
+    here, there = pairs.get_column("here").n_unique(), pairs.get_column("there").n_unique()
+    return here == there > 1 and pairs.n_unique() == here
 
 
 def _random_ids(part: Slice) -> np.ndarray:

@@ -140,7 +140,7 @@ def load_release(release: ReleaseLike) -> tuple[Mapping[str, Any], Mapping[str, 
 def _asked(asked: Policy, manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> tuple[Finding, ...]:
     """The release held against the guarantees of another policy; cells mean what the release says they mean."""
     stated = from_public(manifest["policy"])
-    differing = compare_declarations(asked, stated)
+    differing = compare_declarations(asked, stated, unit=manifest["policy"].get("unit", "row"))
     if differing:
         return tuple(replace(finding, check=f"asked: {finding.check}") for finding in differing)
     columns = {name: _with_guarantees(column, asked.columns.get(name)) for name, column in stated.columns.items()}

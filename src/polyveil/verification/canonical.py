@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any
@@ -23,7 +24,8 @@ from polyveil.verification.findings import Finding, fails, unchecked
 ROWS_PER_GROUP = 1 << 20
 TYPES = (pl.Boolean, pl.Int64, pl.Float64, pl.String, pl.Date, pl.Time, pl.Datetime)
 """The types a published column can have (times in microseconds, without a zone or in UTC)."""
-LONGEST_WRITER = 90
+WRITER = re.compile(r"(\(python\) version )?[0-9.]{0,20}( \(build [0-9a-f]{40}\))?")
+"""What follows a writer's name: its version, and with Spark the build."""
 _NOTES: dict[str, set[bytes]] = {
     "parquet-cpp-arrow version ": set(),
     "parquet-mr version ": {b"org.apache.spark.version", b"org.apache.spark.sql.parquet.row.metadata"},
@@ -134,7 +136,12 @@ def _check_footer(name: str, footer: Any, schema: pa.Schema) -> list[Finding]:
         set(part or {}) - {b"PARQUET:field_id"} for part in (*(field.metadata for field in schema), schema.metadata)
     ]
     allowed = _NOTES.get(writer or "", set())
-    if writer is None or len(written_by) > LONGEST_WRITER or not plain or not set().union(*more, notes) <= allowed:
+    if (
+        writer is None
+        or not WRITER.fullmatch(written_by.removeprefix(writer))
+        or not plain
+        or not set().union(*more, notes) <= allowed
+    ):
         return [fails("metadata", f"{name} has metadata beside its schema")]
     if not allowed and any(_says_more(chunk) for chunk in _chunks(footer)):
         return [fails("metadata", f"{name} has statistics, filters or indexes, which releases do not have")]

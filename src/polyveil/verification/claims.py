@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -145,6 +146,8 @@ def same(stated: Any, measured: float) -> bool:
     """Equal within rounding; a figure that is not a finite number is written as null."""
     if stated is None or not isinstance(stated, (int, float)):
         return stated is None and not math.isfinite(measured)
+    if isinstance(stated, bool) or abs(stated) > sys.float_info.max:
+        return False
     return math.isclose(float(stated), measured, rel_tol=CLOSE, abs_tol=CLOSE)
 
 

@@ -10,7 +10,9 @@ from typing import Any
 from polyveil.policy import Policy, public
 from polyveil.verification.findings import Finding, fails, holds
 from polyveil.verification.shape import unknown_keys
+from polyveil.verification.told import check_told
 
+MOST_IDENTIFIERS = 100_000
 _MOST_UNDERSCORES = 8
 """A group column avoids the names of the input's columns by underscores; a release does not show all of these."""
 
@@ -26,7 +28,7 @@ def check_closed(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
         findings.append(fails("people", "rows left out of people are told where the policy limits rows_per_person"))
     if "people" in manifest and manifest["form"] != "generalized":
         findings.append(fails("people", f"a {manifest['form']} release cannot keep the rows of a person together"))
-    findings += _check_method(manifest["method"], policy)
+    findings += _check_method(manifest["method"], policy) + check_told(manifest, policy)
     if "linked" in manifest:
         findings += _check_layout(manifest["linked"]["slices"], policy)
     return findings or [holds("manifest", "the manifest has exactly the keys of its form")]
@@ -35,7 +37,7 @@ def check_closed(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
 def _is_canonical(stated: Mapping[str, Any], policy: Policy) -> bool:
     """Keys, their order and every value as `public` writes them; beside the policy, only a number of identifiers."""
     identifiers = stated.get("identifiers")
-    if isinstance(identifiers, bool) or not isinstance(identifiers, int) or identifiers < 0:
+    if isinstance(identifiers, bool) or not isinstance(identifiers, int) or not 0 <= identifiers <= MOST_IDENTIFIERS:
         return False
     expected = {**public(policy), "identifiers": identifiers}
     if "unit" in stated:

@@ -11,6 +11,7 @@ from polyveil.models import Verdict
 from polyveil.policy import Policy
 from polyveil.policy.rules import File, Tree
 from polyveil.policy.schema import Column
+from polyveil.verification.attributes import filled_in
 from polyveil.verification.findings import Finding, fails
 
 NEARLY_UNIQUE = 0.9
@@ -37,7 +38,8 @@ def _is_about(verdict: Verdict, name: str) -> bool:
 
 
 def _marks(name: str, column: Column, own: Sequence[Verdict], tables: Mapping[str, pl.DataFrame]) -> list[str]:
-    marks = [
+    marks = [f"{v.parameter} = 1 has no effect" for v in own if v.parameter == "l" and v.threshold <= 1]
+    marks += [
         f"{v.parameter} = {_NO_EFFECT[v.parameter]:g} or more has no effect"
         for v in own
         if v.threshold >= _NO_EFFECT.get(v.parameter, float("inf"))
@@ -53,9 +55,18 @@ def _marks(name: str, column: Column, own: Sequence[Verdict], tables: Mapping[st
     return marks
 
 
-def compare_declarations(meant: Policy, stated: Policy) -> list[Finding]:
-    """Where the release declares a column other than the publisher meant it: role, distance, hierarchy."""
-    findings = []
+def compare_declarations(meant: Policy, stated: Policy, *, unit: str = "row") -> list[Finding]:
+    """Where the release declares another unit, form or column than the publisher meant: role, distance, hierarchy."""
+    findings = [
+        fails(f"role of {name}", f"{name} is published as {column.role}, and the policy does not mention it")
+        for name, column in stated.columns.items()
+        if name not in meant.columns
+    ]
+    if meant.person is not None and unit != "person":
+        findings.append(fails("people", "the guarantees are meant in people, and the release counts rows"))
+    if meant.release.form not in (None, stated.release.form) or _shows_more(meant, stated):
+        words = "with its quasi-identifiers as they are" if _shows_more(meant, stated) else "in another form than meant"
+        findings.append(fails("form", f"the release is published {words}"))
     for name, column in meant.columns.items():
         there = stated.columns.get(name)
         if there is None:
@@ -64,12 +75,27 @@ def compare_declarations(meant: Policy, stated: Policy) -> list[Finding]:
             words = f"{name} is meant as {column.role} and published as {there.role}"
             findings.append(fails(f"role of {name}", words))
         elif column.role == "sensitive":
-            if column.distance is not None and column.distance != there.distance:
-                words = f"{name} is meant with {column.distance} distance and published with {there.distance} distance"
+            distance = _meant_distance(column, there)
+            if there.distance is not None and distance != there.distance:
+                words = f"{name} is meant with {distance} distance and published with {there.distance} distance"
                 findings.append(fails(f"distance of {name}", words))
             if _tree(column, meant) != _tree(there, stated):
                 findings.append(fails(f"hierarchy of {name}", f"{name} is published with another hierarchy than meant"))
     return findings
+
+
+def _shows_more(meant: Policy, stated: Policy) -> bool:
+    """Quasi-identifiers are published as they are, which the policy, of another method, does not say."""
+    exact = stated.release.form != "generalized" and stated.release.generalize == "none"
+    return exact and meant.release.generalize != "none" and meant.method.name != stated.method.name
+
+
+def _meant_distance(column: Column, there: Column) -> str | None:
+    """The distance that a declaration asks for, or that is natural for its type; equal distance is always stricter."""
+    if column.distance is not None or there.distance == "equal":
+        return column.distance or there.distance
+    source = column if column.type is not None or column.hierarchy is not None else there
+    return filled_in(source.model_copy(update={"distance": None}), {}).distance
 
 
 def _tree(column: Column, policy: Policy) -> Any:

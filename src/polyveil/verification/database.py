@@ -107,10 +107,16 @@ def _extra(release: StoredRelease, manifest: Mapping[str, Any]) -> list[Finding]
         fails("missing table", f"{name} is listed in the manifest but is not there")
         for name in sorted(set(manifest["tables"]) - present)
     ]
-    return missing + [
-        fails("extra table", f"{name} is not listed in the manifest; a release holds nothing unaccounted for")
-        for name in sorted(present - set(manifest["tables"]))
-    ]
+    strange = release.session.beside_tables(release.schema)
+    more = [fails("extra objects", f"the schema has more than plain tables: {', '.join(strange)}")] if strange else []
+    return (
+        missing
+        + more
+        + [
+            fails("extra table", f"{name} is not listed in the manifest; a release holds nothing unaccounted for")
+            for name in sorted(present - set(manifest["tables"]))
+        ]
+    )
 
 
 def _tables(release: StoredRelease, manifest: Mapping[str, Any]) -> tuple[dict[str, pl.DataFrame], list[Finding]]:

@@ -21,6 +21,7 @@ from polyveil.policy import Policy
 from polyveil.verification.attributes import declared_attributes
 from polyveil.verification.claims import check_claims, judge_against_released, judge_promises, same
 from polyveil.verification.classes import class_of_row
+from polyveil.verification.copies import check_copies
 from polyveil.verification.findings import Finding, Verification, fails, holds
 from polyveil.verification.generalized import check_distribution, check_rows, released_counts, sensitive_codes
 from polyveil.verification.joint import with_joint
@@ -67,6 +68,9 @@ def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
     parts = [_read(about, tables[about["table"]]) for about in slices]
     findings = check_rows(manifest, policy, quasi.height) + _check_suppression(manifest, policy, quasi, slices)
     findings += [finding for part in parts for finding in _check_groups(part, quasi)]
+    beside = [*policy.having("quasi"), *policy.having("insensitive")]
+    for part in parts:
+        findings += check_copies(quasi, part.about["group"], beside, part.frame, part.about["attributes"])
     codes, attributes, value_findings = _codes(manifest, policy, parts)
     if value_findings:
         return Verification((*findings, *value_findings))

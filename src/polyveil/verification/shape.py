@@ -5,6 +5,7 @@ This is the one description of a manifest: its keys in their order, at every dep
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import PurePosixPath
 from typing import Annotated, Any, Literal
@@ -55,7 +56,13 @@ class ClaimShape(_Part):
     leaves_open: str
 
 
-Word = Annotated[str, Field(pattern="^[a-z][a-z0-9_.-]{0,59}$")]
+_WORD = "[a-z][a-z0-9_.-]{0,59}"
+Word = Annotated[str, Field(pattern=f"^{_WORD}$")]
+
+
+def is_word(text: Any) -> bool:
+    """Whether a text is a name as methods, models and their options have it."""
+    return isinstance(text, str) and re.fullmatch(_WORD, text) is not None
 
 
 class FoundShape(_Part):
@@ -108,7 +115,7 @@ class QuasiShape(_Part):
     """A quasi-identifier's domain, as far as the release shows it."""
 
     kind: Literal["numeric", "date", "ordinal", "categorical", "set"]
-    values: int = Field(default=1, ge=1)
+    values: int = Field(default=1, ge=1, le=MOST_ROWS)
     missing: bool
     low: str | None = None
     high: str | None = None
@@ -183,7 +190,7 @@ class ManifestShape(_Part):
 
     format: Literal["polyveil-release"]
     format_version: Literal[1]
-    polyveil: str = Field(pattern=r"^\d{1,4}(\.\d{1,4}){1,3}([.+]?(a|b|rc|dev|post)\d{1,4}){0,2}$")
+    polyveil: str = Field(pattern=r"^[0-9]{1,4}(\.[0-9]{1,4}){1,3}([.+]?(a|b|rc|dev|post)[0-9]{1,4}){0,2}$")
     form: str
     policy: dict[str, Any]
     method: MethodShape

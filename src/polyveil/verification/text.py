@@ -65,14 +65,19 @@ def _is_plain(kind: str, cells: pl.Series) -> bool:
 
 def _are_numbers(distinct: pl.Series) -> bool:
     if distinct.dtype != pl.String:
-        return distinct.dtype in (pl.Int64, pl.Float64)
+        return distinct.dtype == pl.Float64 or (distinct.dtype == pl.Int64 and _are_exact(distinct))
     whole = distinct.cast(pl.Int64, strict=False)
     if not whole.has_nulls():
-        return bool((whole.cast(pl.String) == distinct).all())
+        return bool((whole.cast(pl.String) == distinct).all()) and _are_exact(whole)
     numbers = distinct.cast(pl.Float64, strict=False)
     if numbers.has_nulls() or not numbers.is_finite().all() or (distinct == "-0.0").any():
         return False
     return _as_csv(numbers) == distinct.to_list()
+
+
+def _are_exact(whole: pl.Series) -> bool:
+    """Whether models see each whole number as a value of its own: they see floats."""
+    return bool((whole.cast(pl.Float64).cast(pl.Int64, strict=False) == whole).fill_null(False).all())
 
 
 def _as_csv(numbers: pl.Series) -> list[str]:

@@ -6,15 +6,19 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 import pytest
 
+import polyveil
+from polyveil.errors import PolicyError, VerificationFailed
+from polyveil.releases import linked
 from polyveil.verification import Verification, verify
 from polyveil.verification.canonical import manifest_text
-from verification.forgeries.forger import FORMS, Forger, people, publish, refused_for
+from verification.forgeries.forger import FORMS, ROWS, Forger, people, policy, publish, refused_for
 
 Forgery = Callable[[Forger], Verification]
 
@@ -135,6 +139,40 @@ EVERY: dict[str, tuple[Forgery, str]] = {
     **{f"sorted {how}": (in_table(change, column), "row order") for how, (column, change) in SORTED.items()},
 }
 
+
+def unused_value(name: str, value: str) -> Forgery:
+    def forge(forger: Forger) -> Verification:
+        forger.manifest["sensitive"][name]["values"].append(value)
+        forger.manifest["sensitive"][name]["counts"].append(0)
+        return forger.restamp()
+
+    return forge
+
+
+def values_backwards(forger: Forger) -> Verification:
+    for part in ("values", "counts"):
+        forger.manifest["sensitive"]["illness"][part].reverse()
+    return forger.restamp()
+
+
+TOLD: dict[str, tuple[Forgery, str]] = {
+    "more digits of the lowest value": (
+        manifest_key("quasi", "age", "low", value="20.0000000000000000000001234567890"), "domain of age"),
+    "lowest value with zeros": (manifest_key("quasi", "age", "low", value="0020"), "domain of age"),
+    "lowest value of a text": (manifest_key("quasi", "town", "low"), "domain of town"),
+    "more values than rows": (manifest_key("quasi", "town", "values", value=65656667), "domain of town"),
+    "value that no row has": (unused_value("illness", "Alice"), "domain of illness"),
+    "number that no row has": (unused_value("salary", "40.50000000000000000000001"), "domain of salary"),
+    "values in another order": (values_backwards, "domain of illness"),
+    "option in words": (manifest_key("method", "parameters", "note"), "method"),
+    "option with parts": (manifest_key("method", "parameters", "note", value={"Alice": [1]}), "method"),
+    "option too long": (manifest_key("method", "parameters", "note", value=list(range(999))), "method"),
+    "option too large": (manifest_key("method", "parameters", "note", value=10**30), "method"),
+    "identifiers without number": (manifest_key("policy", "identifiers", value=10**30), "policy"),
+    "loss beyond numbers": (manifest_key("loss", "entropy", value=10**400), "loss"),
+    "figure beyond numbers": (manifest_key("privacy", "k", value=10**400), "figure"),
+}  # fmt: skip
+
 GENERALIZED: dict[str, tuple[Forgery, str]] = {
     "range in other digits": (
         in_table(lambda f: f.with_columns(pl.col("age").str.replace(r"\[(\d+)-", "[0${1}-"))), "text of age"),
@@ -236,9 +274,42 @@ def cases() -> list[Any]:
     for form in FORMS:
         for file_format, own in (("csv", CSV), ("parquet", PARQUET)):
             mine = GENERALIZED if form == "generalized" else LINKED
-            for name, (forge, check) in {**EVERY, **mine, **own}.items():
+            for name, (forge, check) in {**EVERY, **TOLD, **mine, **own}.items():
                 found.append(pytest.param(form, file_format, forge, check, id=f"{form}-{file_format}-{name}"))
     return found
+
+
+@pytest.mark.parametrize("form", ["anatomized", "sliced"])
+@pytest.mark.parametrize("names", [{}, {"flu": "x", "asthma": "y", "cold": "z"}])
+def test_a_copy_of_a_sensitive_column_beside_the_quasi_identifiers_is_refused(
+    tmp_path: Path, form: str, names: dict[str, str]
+) -> None:
+    """Published as insensitive and under another name, by whoever left the writer's own check out."""
+    frame = people().with_columns(pl.col("illness").replace(names).alias("code"))
+    asked = policy(form, "parquet")
+    asked["columns"]["code"] = {"role": "insensitive"}
+    with pytest.raises(PolicyError, match="one value for each value of illness"):
+        polyveil.anonymize(frame, asked, out=tmp_path / "none")
+    with patch.object(linked, "_refuse_copies"), pytest.raises(VerificationFailed, match="copy of illness: code has"):
+        polyveil.anonymize(frame, asked)
+
+
+def test_whole_numbers_that_models_cannot_tell_apart_are_refused() -> None:
+    """Beyond 2^53 a neighbour has the same float, and so would be the same value to every model."""
+    asked = policy("generalized", "parquet")
+    release = polyveil.anonymize(people().with_columns(pl.col("salary").cast(pl.Int64)), asked)
+    cells = pl.Series("salary", [2**53 + i % 2 for i in range(ROWS)])
+    release.frames["table"] = release.frames["table"].with_columns(cells)
+    release.manifest["sensitive"]["salary"] |= {"values": ["9007199254740992.0"], "counts": [ROWS]}
+    assert "text of salary" in refused_for(verify(release))
+
+
+def test_a_writer_of_files_is_not_a_place_for_words(genuine: dict[tuple[str, str], Path], tmp_path: Path) -> None:
+    forger = Forger(genuine["generalized", "parquet"], tmp_path / "release")
+    file = forger.file("table")
+    own = str(pq.ParquetFile(file).metadata.created_by).encode()
+    file.write_bytes(file.read_bytes().replace(own, own[:26] + b"alice".ljust(len(own) - 26)))
+    assert "metadata" in refused_for(forger.restamp())
 
 
 @pytest.mark.parametrize(("form", "file_format", "forge", "check"), cases())

@@ -27,6 +27,7 @@ _PLAIN = {
     *("BOOLEAN", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "DOUBLE"),
     *("VARCHAR", "DATE", "TIME", "TIMESTAMP", "TIMESTAMP_NS", "TIMESTAMP_MS", "TIMESTAMP WITH TIME ZONE"),
 }
+_TIMESTAMPS = ("TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 _ROWS = "polyveil_rows"
 
 
@@ -114,6 +115,25 @@ class DuckdbSession(FileSession):
             "WHERE lower(schema_name) = lower($1) AND database_name = current_database() ORDER BY 1",
             schema,
         )
+
+    def beside_tables(self, schema: str) -> list[str]:
+        types = ", ".join(f"'{name}'" for name in (*self.types.values(), *_TIMESTAMPS))
+        here = "lower(schema_name) = lower($1) AND database_name = current_database()"
+        kinds = {
+            "view": "duckdb_views() WHERE NOT internal",
+            "sequence": "duckdb_sequences() WHERE true",
+            "index": "duckdb_indexes() WHERE true",
+            "constraint": "duckdb_constraints() WHERE true",
+            "type": "duckdb_types() WHERE NOT internal",
+            "function": "duckdb_functions() WHERE NOT internal",
+            "comment": "(SELECT schema_name, database_name, comment FROM duckdb_tables() UNION ALL "
+            "SELECT schema_name, database_name, comment FROM duckdb_schemas() UNION ALL "
+            "SELECT schema_name, database_name, comment FROM duckdb_columns()) WHERE comment IS NOT NULL",
+            "default": "duckdb_columns() WHERE column_default IS NOT NULL",
+            "column of another type": f"duckdb_columns() WHERE data_type NOT IN ({types})",
+        }
+        found = " UNION ".join(f"SELECT '{kind}' FROM {source} AND {here}" for kind, source in kinds.items())  # noqa: S608
+        return self._first_column(f"{found} ORDER BY 1", schema)
 
     def create_schema(self, schema: str) -> None:
         self._run(f"CREATE SCHEMA IF NOT EXISTS {quoted(self.catalogue)}.{quoted(schema)}", "creating the schema")

@@ -107,7 +107,11 @@ _SQLITE = (
     (r"unable to open database file", "Check the path and its permissions"),
     (r"database( table)? is locked", "Another program is writing to it; try again when it is done"),
     (r"database or disk is full|disk I/O error", "Free space on the disk"),
-    (r"(attempt to write a )?readonly database", "Change the permissions of the file and its folder"),
+    (
+        r"(attempt to write a )?readonly database",
+        "Change the permissions of the file and its folder; if a -journal file is beside it, a killed run left it, "
+        "and SQLite undoes that run when a user who may write opens the file",
+    ),
     (r"duplicate column name: .*", "SQLite does not tell upper from lower case in names; rename one"),
     (r"too many columns.*|too many terms.*", "Keep only the columns of the release"),
 )

@@ -34,6 +34,7 @@ _PLAIN = (
     pa.types.is_timestamp,
     pa.types.is_time,
 )
+_TIMESTAMPS = ("timestamp without time zone", "timestamp with time zone")
 LONGEST_NAME = 63
 CONNECT_SECONDS = "10"
 # Replacing a release waits for its readers, but not for ever.
@@ -130,6 +131,29 @@ class PostgresqlSession(SqlSession):
         return self._first_column(
             "SELECT c.relname::text FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
             "WHERE n.nspname = $1 AND c.relkind NOT IN ('i', 'I', 't', 'c') ORDER BY 1",
+            schema,
+        )
+
+    def beside_tables(self, schema: str) -> list[str]:
+        """The catalogue knows what depends on the schema, and what belongs to its tables."""
+        types = ", ".join(f"'{name}'" for name in (*self.types.values(), "time without time zone", *_TIMESTAMPS))
+        return self._first_column(
+            "WITH s AS (SELECT oid FROM pg_namespace WHERE nspname = $1), "  # noqa: S608 - the types are constants
+            "r AS (SELECT c.* FROM pg_class c, s WHERE c.relnamespace = s.oid AND c.relkind = 'r') "
+            "SELECT (pg_identify_object(d.classid, d.objid, d.objsubid)).type FROM pg_depend d, s "
+            "WHERE d.refclassid = 'pg_namespace'::regclass AND d.refobjid = s.oid "
+            "AND NOT (d.classid = 'pg_class'::regclass AND d.objid IN (SELECT oid FROM r)) "
+            "UNION SELECT (pg_identify_object(d.classid, d.objid, d.objsubid)).type FROM pg_depend d "
+            "WHERE d.refclassid = 'pg_class'::regclass AND d.refobjid IN (SELECT oid FROM r) "
+            "AND d.deptype IN ('a', 'i') AND d.classid <> 'pg_type'::regclass AND NOT EXISTS (SELECT 1 FROM pg_class t "
+            "WHERE d.classid = 'pg_class'::regclass AND t.oid = d.objid AND t.relkind = 't') "
+            "UNION SELECT 'comment' FROM pg_description WHERE objoid IN (SELECT oid FROM s UNION SELECT oid FROM r) "
+            "UNION SELECT 'label' FROM pg_seclabel WHERE objoid IN (SELECT oid FROM s UNION SELECT oid FROM r) "
+            "UNION SELECT 'inheritance' FROM pg_inherits WHERE inhparent IN (SELECT oid FROM r) "
+            "UNION SELECT CASE WHEN a.attisdropped THEN 'dropped column' WHEN a.attnotnull THEN 'constraint' "
+            "ELSE 'column of another type' END FROM pg_attribute a WHERE a.attrelid IN (SELECT oid FROM r) "
+            "AND a.attnum > 0 AND (a.attisdropped OR a.attnotnull OR a.attoptions IS NOT NULL "
+            f"OR format_type(a.atttypid, a.atttypmod) NOT IN ({types})) ORDER BY 1",
             schema,
         )
 

@@ -57,6 +57,12 @@ class Session(Protocol):
     def relations(self, schema: str) -> list[str]:
         """Everything in a schema that has a name: tables, views, sequences."""
 
+    def beside_tables(self, schema: str) -> list[str]:
+        """The kinds of everything in a schema that is no plain table as `create` makes them, nor a column of one.
+
+        Views, indexes, triggers, constraints, defaults, comments, types and functions are part of what a reader gets.
+        """
+
     def check_creatable(self, schema: str) -> None:
         """InputError where the user may not create this schema, or tables in it."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -56,11 +57,13 @@ class SqliteSession(FileSession):
     def __init__(self, place: Place, *, writable: bool) -> None:
         self.place = place
         self.created = check_file(place, writable=writable)
-        mode = "rwc" if writable else "ro"
+        mode = "rwc" if writable else _mode_for_reading(Path(str(place.file)))
         with self._faults("opening"):
             self.connection = dbapi.connect(f"file:{quote(str(Path(str(place.file)).absolute()))}?mode={mode}")
         try:
             self._run(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}", "opening")
+            if not writable:
+                self._run("PRAGMA query_only = ON", "opening")
             self._rows("SELECT count(*) FROM sqlite_master")
         except BaseException:
             self.close()
@@ -133,6 +136,22 @@ class SqliteSession(FileSession):
         prefix = f"{schema}{SEPARATOR}".lower()
         return [name[len(prefix) :] for name in self.tables() if name.lower().startswith(prefix)]
 
+    def beside_tables(self, schema: str) -> list[str]:
+        """Each table's statement is compared with the one its columns give: it keeps comments and constraints."""
+        prefix = f"{schema}{SEPARATOR}".lower()
+        found = set()
+        for kind, name, table, statement in self._rows("SELECT type, name, tbl_name, sql FROM sqlite_master"):
+            if not str(table).lower().startswith(prefix):
+                continue
+            columns = self._rows("SELECT name, type FROM pragma_table_xinfo(?)", str(name))
+            if kind != "table":
+                found.add(str(kind))
+            elif statement != _statement(str(name), [f"{quoted(str(column))} {of}" for column, of in columns]):
+                found.add("comment, constraint or default")
+            elif {of for _, of in columns} - {*self.types.values(), "TIMESTAMP", "TIMESTAMPTZ"}:
+                found.add("column of another type")
+        return sorted(found)
+
     def check_creatable(self, schema: str) -> None:
         if SEPARATOR in schema or schema.endswith("_") or schema.lower().startswith("sqlite_"):
             raise InputError(
@@ -170,6 +189,15 @@ class SqliteSession(FileSession):
 def _in_file(name: TableName) -> TableName:
     """`schema.table` as SQLite has it: schemas are prefixes there, and `main` is the file itself."""
     return TableName(name.name if name.schema in (None, "main") else f"{name.schema}{SEPARATOR}{name.name}")
+
+
+def _mode_for_reading(file: Path) -> str:
+    """Read-only, unless a run that was killed left its journal: SQLite must be able to undo what that run wrote."""
+    return "rw" if file.with_name(file.name + "-journal").exists() and os.access(file, os.W_OK) else "ro"
+
+
+def _statement(name: str, columns: Sequence[str]) -> str:
+    return f"CREATE TABLE {quoted(name)} ({', '.join(columns)})"
 
 
 def _described(name: str, kinds: set[str], declared: str) -> DescribedColumn:

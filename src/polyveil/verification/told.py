@@ -1,0 +1,110 @@
+"""What a manifest tells that no table confirms: each in its one way and within bounds, so that no message fits in.
+
+Domains of columns and options of the method; figures in people have a file of their own.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from polyveil.policy import Policy
+from polyveil.policy.rules import Order, Tree
+from polyveil.policy.schema import Column
+from polyveil.verification.attributes import declared_attributes, filled_in, kind_of
+from polyveil.verification.findings import Finding, fails
+from polyveil.verification.shape import MOST_ROWS, is_word
+from polyveil.verification.text import number_label_of
+
+_KEYS = {
+    "categorical": [["kind", "values", "missing"]],
+    "set": [["kind", "values", "missing"]],
+    "ordinal": [["kind", "missing"]],
+}
+_OF_RANGES = [["kind", "missing", "low", "high"], ["kind", "missing"]]
+"""The keys of a quasi-identifier's domain, by kind; a number's or date's ends are left out where cells hide them."""
+MOST_OPTIONS = 60
+
+
+def check_told(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    """Findings about all that is told; none if it is told as releases tell it."""
+    findings = [*_check_quasi(manifest, policy), *_check_sensitive(manifest, policy)]
+    options = (policy.method.options, manifest["method"]["parameters"])
+    if not all(_is_plain_option(part, set(policy.columns)) for part in options):
+        findings.append(fails("method", "the method has options that are neither numbers, words nor columns"))
+    found = manifest["method"]["found"]
+    names = [name for part in found.get("slices", ()) for name in part]
+    if any(len(set(part)) < len(part) for part in (names, found.get("trivially_close", []))):
+        findings.append(fails("method", "the manifest names a column twice in what the method found"))
+    return findings
+
+
+def _check_quasi(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    stated: Mapping[str, Mapping[str, Any]] = manifest["quasi"]
+    if list(stated) != list(policy.having("quasi")):
+        return [fails("domains", "the manifest does not describe the policy's quasi-identifiers in their order")]
+    wrong = [name for name, about in stated.items() if not _is_domain(about, policy.columns[name], manifest)]
+    return [fails(f"domain of {name}", f"the manifest does not describe {name} as releases do") for name in wrong]
+
+
+def _is_domain(about: Mapping[str, Any], column: Column, manifest: Mapping[str, Any]) -> bool:
+    kind = about["kind"]
+    if list(about) not in _KEYS.get(kind, _OF_RANGES):
+        return False
+    if "values" in about:
+        leaves = column.hierarchy.build().leaf_count if isinstance(column.hierarchy, Tree) else 0
+        return bool(about["values"] <= max(manifest["rows"], leaves, 1) + 1)
+    ends = [about[end] for end in ("low", "high") if end in about]
+    return all(_is_label(kind, end) for end in ends) and (not ends or _place(kind, ends[0]) <= _place(kind, ends[1]))
+
+
+def _place(kind: str, label: str) -> Any:
+    return float(label) if kind == "numeric" else label
+
+
+def _is_label(kind: str, text: Any) -> bool:
+    """Whether a number or a date is written in its own text."""
+    try:
+        if kind == "numeric":
+            return bool(np.isfinite(float(text))) and number_label_of(text) == text
+        return kind != "date" or dt.date.fromisoformat(text).isoformat() == text
+    except (TypeError, ValueError):
+        return False
+
+
+def _check_sensitive(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    """Values are listed in the order of their domain and in their own text.
+
+    A value that no row has is published only where the policy's hierarchy or order names it already.
+    """
+    if list(manifest["sensitive"]) != list(policy.having("sensitive")):
+        return [fails("domains", "the manifest does not describe the policy's sensitive columns in their order")]
+    findings = []
+    for name, known in declared_attributes(manifest, policy).items():
+        about = manifest["sensitive"][name]
+        column = filled_in(policy.columns[name], about)
+        values, counts = about["values"], about["counts"]
+        places = [known.code[value] for value in values]
+        free = not isinstance(column.hierarchy, Tree | Order)
+        nobodys = any(count == 0 for count in (counts[: len(values)] if free else ()))
+        plain = all(_is_label(kind_of(column), value) for value in values)
+        if places != sorted(places) or nobodys or not plain:
+            words = f"the manifest lists values of {name} that no row has, or not in their order and own text"
+            findings.append(fails(f"domain of {name}", words))
+    return findings
+
+
+def _is_plain_option(value: Any, columns: set[str], depth: int = 3) -> bool:
+    """Numbers, words, names of columns, and lists and parts of these."""
+    if isinstance(value, Mapping):
+        named = all(is_word(key) or key in columns for key in value)
+        return named and _is_plain_option(list(value.values()), columns, depth)
+    if isinstance(value, list | tuple):
+        plain = depth > 0 and all(_is_plain_option(item, columns, depth - 1) for item in value)
+        return plain and len(value) <= max(MOST_OPTIONS, len(columns))
+    if isinstance(value, str):
+        return is_word(value) or value in columns
+    return value is None or (isinstance(value, int | float) and abs(value) <= MOST_ROWS)
