@@ -343,7 +343,7 @@ class TestTampering:
 
     def test_a_table_too_many(self, database: Database) -> None:
         extra = f"CREATE TABLE {database.stored('names')} (name VARCHAR(9))"
-        assert self.failures(database, extra) == ["extra table"]
+        assert "extra table" in self.failures(database, extra)
 
     def test_another_order_of_rows_is_the_same_release(self, database: Database) -> None:
         publish(database)
