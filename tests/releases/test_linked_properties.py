@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import polyveil
 from paper_tables import policy_of
-from polyveil.errors import Unsatisfiable
+from polyveil.errors import PolicyError, Unsatisfiable
 
 METHODS = ("mbf", "msdcf", "mmdcf", "mbf-mslf", "msdcf-mslf", "mmdcf-mslf", "sloms", "kaca")
 
@@ -68,6 +68,10 @@ def test_every_release_passes_the_verifier_and_no_row_is_lost(
         release = polyveil.anonymize(frame, policy, seed=seed)
     except Unsatisfiable:
         return  # said so instead of publishing
+    except PolicyError as error:
+        if "one value for each value of" not in str(error):
+            raise
+        return  # by chance a column is a copy of a sensitive one
     verification = release.verify()
     assert verification.holds, verification.failures
     manifest = release.manifest
