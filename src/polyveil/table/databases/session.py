@@ -61,6 +61,7 @@ class Session(Protocol):
         """The kinds of everything in a schema that is no plain table as `create` makes them, nor a column of one.
 
         Views, indexes, triggers, constraints, defaults, comments, types and functions are part of what a reader gets.
+        A database that cannot tell leaves this out, and the verifier says that it was not checked.
         """
 
     def check_creatable(self, schema: str) -> None:
