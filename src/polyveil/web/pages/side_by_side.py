@@ -109,7 +109,7 @@ class _Sides:
     def draw_bar(self) -> None:
         self.bar.clear()
         with self.bar:
-            status = "No group is selected." if self.chosen is None else f"Class {self.chosen}"
+            status = "No group is selected." if self.chosen is None else f"Group {self.chosen}"
             text(status, "span", "pv-says").props("role=status aria-live=polite")
             if self.chosen is not None:
                 with row():
