@@ -210,7 +210,7 @@ def test_explore_marks_the_class_of_a_row_on_both_sides(page: Page, server: Serv
     for heading in ("Group sizes", "Distance of each group", "Groups closest to a limit", "Before and after"):
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
     page.get_by_role("button", name="Attack this release").click()
-    expect(page.get_by_text("No guarantee was broken.")).to_be_visible(timeout=RUN)
+    expect(page.get_by_text("No guarantee was broken")).to_be_visible(timeout=RUN)
 
 
 def test_a_hierarchy_edit_changes_the_outcome(page: Page, server: Server, tmp_path: Path) -> None:

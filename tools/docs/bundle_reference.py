@@ -67,7 +67,7 @@ def _made(folder: Path, form: str, asked: Mapping[str, Any]) -> dict[str, Any]:
     frame = pl.DataFrame(
         {
             "age": [20 + i % 12 for i in range(count)],
-            "zip": [str(11270 + i % 4) for i in range(count)],
+            "zip": [str(11270 + i % 3) for i in range(count)],
             "disease": [("flu", "ulcer", "asthma", "HIV")[i % 4] for i in range(count)],
             "salary": [1000 * (1 + i % 6) for i in range(count)],
         }
