@@ -8,6 +8,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -17,7 +18,9 @@ from polyveil.cli import app
 from polyveil.demo import write_example
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.methods import method_class
+from polyveil.models.closeness import TCloseness
 from polyveil.reports import build
+from polyveil.reports.distributions import distance_chart
 from polyveil.reports.stored import report
 from polyveil.verification import verify
 
@@ -63,6 +66,16 @@ def text_of(page: str) -> str:
     """What a reader sees: without tags and style."""
     page = re.sub(r"<style>.*?</style>", "", page, flags=re.DOTALL)
     return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", page))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_chart_does_not_depend_on_the_order_of_groups(seed: int) -> None:
+    """Else an honest page would not be the one that `verify` makes again: shares that end in 5 round both ways."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.multinomial(400, np.full(40, 1 / 40))
+    values, model = rng.integers(0, 20, 40) / 20, TCloseness(0.5, "ill")
+    orders = [np.arange(40), *(rng.permutation(40) for _ in range(30))]
+    assert len({distance_chart("ill", model, values[order], sizes[order], words="") for order in orders}) == 1
 
 
 def test_the_bundle_holds_its_report_and_the_manifest_its_checksum(bundle: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -59,12 +60,13 @@ def distance_chart(name: str, model: Model, values: FloatArray, sizes: IntArray,
     """How far the classes are from the whole table, by the rows in them."""
     top = max(float(values.max(initial=0.0)), 1e-9)
     edges = np.linspace(0, top, 25)
-    shares, _ = np.histogram(values, bins=edges, weights=sizes / max(int(sizes.sum()), 1))
+    rows, _ = np.histogram(values, bins=edges, weights=sizes)
+    shares = rows / max(int(sizes.sum()), 1)
     bins = [
         Bin(float(a), float(b), float(share), f"distance {a:.3f} to {b:.3f}: {percent(share)} of rows")
         for a, b, share in zip(edges[:-1], edges[1:], shares, strict=True)
     ]
-    mean = float(values @ sizes) / max(int(sizes.sum()), 1)
+    mean = math.fsum(values * sizes) / max(int(sizes.sum()), 1)
     return histogram(
         f"Distance of {name} in each group from the whole table",
         bins,

@@ -26,9 +26,9 @@ def class_of_row(frame: pl.DataFrame, columns: Sequence[str]) -> IntArray:
 
 
 def _numbered(cells: pl.Series) -> IntArray:
-    """A number per distinct cell; 0 is missing. Text is numbered by its distinct values, which needs no sorting."""
+    """A number per distinct cell; 0 is missing. Only the distinct texts are sorted: the same numbers every time."""
     if cells.dtype == pl.String:
-        values = cells.drop_nulls().unique()
+        values = cells.drop_nulls().unique().sort()
         cells = cells.cast(pl.Enum(values)).to_physical().cast(pl.Int64) + 1
     else:
         cells = cells.rank("dense").cast(pl.Int64)
