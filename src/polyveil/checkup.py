@@ -26,7 +26,7 @@ from polyveil.models import (
     probes_for,
 )
 from polyveil.models.people import PeopleStatistics, from_people, people_of, weight_of_rows
-from polyveil.policy import Policy, PolicyLike, load_policy
+from polyveil.policy import Policy, PolicyLike, fitted, load_policy
 from polyveil.policy.schema import Column, Privacy, Role
 from polyveil.results import Outcome, Result, Row, counted
 from polyveil.table.bind import bind
@@ -205,17 +205,17 @@ def check(
     >>> polyveil.check(people, quasi="age", sensitive="disease")
     <Checkup: No: in 1 group (2 rows) everybody has the same disease.>
     """
-    if policy is None:
-        names = one_or_more(quasi)
-        policy = _named(names, one_or_more(sensitive), privacy or {})
-    elif quasi or sensitive or privacy:
+    if policy is not None and (quasi or sensitive or privacy):
         raise InputError("the policy already says the columns and requirements. Leave quasi, sensitive and privacy out")
-    else:
-        policy = load_policy(policy)
-        names = policy.having("quasi")
+    names = one_or_more(quasi)
+    asked = _named(names, one_or_more(sensitive), privacy or {}) if policy is None else load_policy(policy)
+    table = read(source, **(reading or {}))
+    if policy is not None:
+        asked = fitted(asked, table.columns)
+        names = asked.having("quasi")
+    policy = asked
     if person is not None:
         policy = _about(person, policy)
-    table = read(source, **(reading or {}))
     _check_columns(policy, names, table)
     cells = [
         without_markers(table.frame.get_column(name), [*policy.missing, *policy.columns[name].missing])

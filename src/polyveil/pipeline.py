@@ -19,7 +19,7 @@ from polyveil.engines.base import Job
 from polyveil.methods import make_method
 from polyveil.models import models_for
 from polyveil.models.reach import check_reachable, check_reached
-from polyveil.policy import PolicyLike, load_policy
+from polyveil.policy import PolicyLike, fitted, load_policy
 from polyveil.progress import Progress, shown
 from polyveil.releases import Release, form_of, resolve_form
 from polyveil.releases.release import refuse_unless
@@ -115,6 +115,7 @@ def _anonymize(
     with engine.running():
         with clock.stage("read"):
             table = engine.read(source)
+            policy = fitted(policy, engine.columns(table))
         with clock.stage("encode"):
             bound = engine.bind(table, policy)
             attributes = engine.attributes(bound)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from polyveil.policy import Policy
+from polyveil.policy.include import FOR_ROLE
 from polyveil.verification.shape import ManifestShape
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
@@ -29,6 +30,32 @@ def policy_schema() -> dict[str, Any]:
     >>> policy_schema()["required"]
     ['columns']
     """
+    schema = _written_out()
+    column = schema["$defs"]["Column"]
+    schema["$defs"]["ColumnKeys"] = {
+        **column,
+        "properties": dict(column["properties"]),
+        "required": [],
+        "title": "Keys",
+    }
+    keys = {"$ref": "#/$defs/ColumnKeys"}
+    column["properties"] |= {
+        key: {**keys, "description": f"used only for {role} columns"} for key, role in FOR_ROLE.items()
+    }
+    files = {"type": ["string", "array"], "items": _CATEGORY}
+    schema["properties"] |= {
+        "include": {**files, "description": "other policy files, whose parts serve here as well"},
+        "defaults": {
+            "type": "object",
+            "additionalProperties": keys,
+            "description": "role -> keys that columns of this role have unless they say otherwise",
+        },
+    }
+    return schema
+
+
+def _written_out() -> dict[str, Any]:
+    """The schema of a policy in which every column has all its keys."""
     schema = _as_written(Policy.model_json_schema())
     schema["properties"].pop("folder")
     return {"$schema": DIALECT, "$id": "urn:polyveil:policy:1", **schema, "title": "A polyveil policy"}
@@ -44,7 +71,8 @@ def manifest_schema() -> dict[str, Any]:
     False
     """
     schema = _closed(ManifestShape.model_json_schema())
-    policy = policy_schema()
+    policy = _written_out()
+    policy["properties"].pop("other_columns")
     schema["$defs"] = {**schema.get("$defs", {}), **policy.pop("$defs")}
     inner = {key: policy[key] for key in ("type", "properties", "required", "additionalProperties")}
     inner["properties"] = {**inner["properties"], "identifiers": {"type": "integer", "minimum": 0}}

@@ -30,16 +30,9 @@ def asked(privacy: str, sensitive: str = SENSITIVE) -> str:
 
 
 COLUMN_FAULTS = [
-    ("{role: quasi-identifier}", "x.role", "must be one of", "Did you mean 'quasi'?"),
-    ("{role: Quasi Identifier}", "x.role", "must be one of", "Did you mean 'quasi'?"),
-    ("{role: QI}", "x.role", "must be one of", "Did you mean 'quasi'?"),
-    ("{role: sensitive attribute}", "x.role", "must be one of", "Did you mean 'sensitive'?"),
+    ("{role: quasi-identifer}", "x.role", "must be one of", "Did you mean 'quasi'?"),
+    ("{role: quasidentifier}", "x.role", "must be one of", "Did you mean 'quasi'?"),
     ("{role: id}", "x.role", "must be one of", "Did you mean 'identifier'?"),
-    ("{role: direct identifier}", "x.role", "must be one of", "Did you mean 'identifier'?"),
-    ("{role: non-sensitive}", "x.role", "must be one of", "Did you mean 'insensitive'?"),
-    ("{role: subject}", "x.role", "must be one of", "Did you mean 'person'?"),
-    ("{role: patient}", "x.role", "must be one of", "Did you mean 'person'?"),
-    ("{role: QI}", "x.role", "must be one of", "Did you mean 'quasi'?"),
     (
         "{role: sensitve}",
         "x.role",

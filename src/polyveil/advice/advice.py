@@ -16,7 +16,7 @@ from polyveil.advice.uniqueness import Uniqueness, unique_combinations
 from polyveil.frames import one_or_more
 from polyveil.methods import method_class
 from polyveil.models import attributes_of
-from polyveil.policy import PolicyLike, load_policy
+from polyveil.policy import PolicyLike, fitted, load_policy
 from polyveil.progress import Progress, shown
 from polyveil.results import Result, Row
 from polyveil.table.bind import bind
@@ -173,6 +173,7 @@ def advise(
     with shown(progress) as listening:
         listening.stage("read")
         table = read(source, **(reading or {}))
+        base = fitted(base, table.columns)
         coded = encode(bind(base, table))
         listening.stage("overlap")
         overlap = advise_t(

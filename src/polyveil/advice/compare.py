@@ -20,7 +20,7 @@ from polyveil.advice.workers import run_all
 from polyveil.errors import InputError
 from polyveil.frames import one_or_more
 from polyveil.methods import METHODS
-from polyveil.policy import Policy, PolicyLike, load_policy
+from polyveil.policy import Policy, PolicyLike, fitted, load_policy
 from polyveil.progress import Progress, shown
 from polyveil.reports.writing import write_page
 from polyveil.results import Outcome, Result, Row, counted
@@ -174,6 +174,7 @@ def _compared(
 ) -> Comparison:
     folder = _folder(out, resume) if out is not None else None
     table = read(source, **reading)
+    base = fitted(base, table.columns)
     bind(base, table)  # faults of the policy itself are told once, not once a case
     policies = {case: policy_of(case, base) for case in cases}
     data = _data_key(source, table) if folder else ""

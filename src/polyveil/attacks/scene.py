@@ -19,7 +19,7 @@ from polyveil.arrays import BoolArray, FloatArray, IntArray
 from polyveil.attacks.cells import misfits
 from polyveil.errors import InputError
 from polyveil.models import Attribute, ClassStatistics, Model, from_classes, models_for
-from polyveil.policy import Policy, PolicyLike, from_public, load_policy
+from polyveil.policy import Policy, PolicyLike, fitted, from_public, load_policy
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable, distinct
 from polyveil.table.encode import encode, number_people
@@ -257,7 +257,9 @@ def set_scene(
         raise InputError(f"the release is not what was published: {damage[0].message}. Run `polyveil verify`")
     stated = from_public(manifest["policy"])
     asked = stated if policy is None else load_policy(policy)
-    people = code_people(stated, read(original), asked.person)
+    table = read(original)
+    asked = fitted(asked, table.columns)
+    people = code_people(stated, table, asked.person)
     declared = declared_attributes(manifest, stated)
     people, secrets = _published(manifest, people, declared)
     rng = np.random.default_rng(seed)

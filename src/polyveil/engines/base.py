@@ -72,6 +72,10 @@ class Engine(ABC, Generic[SourceT, BoundT, FoundT, FiguresT, TableT, ReleaseT]):
     def read(self, source: Any) -> SourceT: ...
 
     @abstractmethod
+    def columns(self, table: SourceT) -> Sequence[str]:
+        """The names of the table's columns."""
+
+    @abstractmethod
     def bind(self, table: SourceT, policy: Policy) -> BoundT:
         """The policy bound to the table and the table as codes; raises PolicyError with all that does not fit."""
 

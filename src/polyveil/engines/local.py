@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -75,6 +75,9 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
 
     def read(self, source: Any) -> Table:
         return read(source, **self._reading)
+
+    def columns(self, table: Table) -> Sequence[str]:
+        return table.columns
 
     def bind(self, table: Table, policy: Policy) -> Original:
         kept = rows_kept(policy, table)

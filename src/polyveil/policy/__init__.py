@@ -1,6 +1,7 @@
 """What the steward declares: columns and their roles, hierarchies, the guarantees asked for."""
 
 from polyveil.policy.broken import BrokenRule
+from polyveil.policy.fit import fitted
 from polyveil.policy.hierarchy import Hierarchy, HierarchyFault
 from polyveil.policy.load import PolicyLike, check, from_dict, from_file, from_text, load_policy, to_yaml
 from polyveil.policy.public import from_public, public
@@ -26,6 +27,7 @@ __all__ = [
     "Rule",
     "Tree",
     "check",
+    "fitted",
     "from_dict",
     "from_file",
     "from_public",

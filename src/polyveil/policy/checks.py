@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from polyveil.errors import listed
 from polyveil.policy.broken import PolicyFinding
 from polyveil.policy.guarantees import guarantee_keys, setting_keys
+from polyveil.policy.patterns import entry_for
 from polyveil.policy.rules import DateParts, Intervals, Order
 from polyveil.policy.schema import DEFAULT_LEVEL, Column, Privacy, Role
 
@@ -138,7 +139,8 @@ def _check_joint(privacy: Privacy, sketches: Mapping[str, ColumnDraft]) -> Itera
     seen: set[frozenset[str]] = set()
     for number, joint in enumerate(privacy.joint):
         path = ("privacy", "joint", number, "columns")
-        unfit = [name for name in joint.columns if name not in sketches or sketches[name].column.role != "sensitive"]
+        entries = {name: entry_for(name, sketches) for name in joint.columns}
+        unfit = [name for name, own in entries.items() if own is None or sketches[own].column.role != "sensitive"]
         if unfit:
             rule = f"joint closeness is for sensitive columns of the policy, which {listed(unfit)} is not"
             yield PolicyFinding(path, rule, "Name sensitive columns, or give the column the role sensitive")

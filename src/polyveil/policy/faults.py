@@ -19,16 +19,9 @@ from polyveil.policy.source import Node, line_at
 _SECTIONS: dict[str, type[BaseModel]] = {"a column": Column, "privacy": Privacy, "release": ReleaseChoice}
 # Below `hierarchy` are category values, which no message repeats; these keys are safe to name.
 _RULE_WORDS = frozenset([*RULE_KEYS, "side", "char", "root", "delimiter", *EqualIntervals.model_fields])
+_FOR_ROLE = (("for_quasi",), ("for_sensitive",))
 _UNION_TAGS = frozenset({"equal", "given"})
 _LONGEST_ECHO = 40
-_SYNONYMS = {
-    **dict.fromkeys(["quasiidentifier", "quasiidentifying", "qi", "qid"], "quasi"),
-    **dict.fromkeys(["id", "directidentifier", "identifying", "explicitidentifier"], "identifier"),
-    **dict.fromkeys(["subject", "patient", "individual", "participant", "respondent"], "person"),
-    **dict.fromkeys(["confidential", "private", "secret"], "sensitive"),
-    **dict.fromkeys(["nonsensitive", "notsensitive", "public", "harmless"], "insensitive"),
-}
-"""Other names of the roles, without their hyphens."""
 
 
 class Faults:
@@ -78,8 +71,16 @@ def place_name(path: Path) -> str:
     return text or "the policy"
 
 
+def as_column(path: Path) -> Path:
+    """The path as if it led to a key of a column itself: not to a default, nor to a setting for one role."""
+    if path[:1] == ("defaults",):
+        return ("columns", *path[1:])
+    return (*path[:2], *path[3:]) if path[:1] == ("columns",) and path[2:3] in _FOR_ROLE else path
+
+
 def _without_values(path: Path) -> Path:
     """The path down to where category values begin: below a tree, an order, or a bare tree."""
+    path = as_column(path)
     if len(path) <= 3 or path[0] != "columns" or path[2] != "hierarchy":
         return path
     depth = {"tree": 3, "intervals": 5}.get(str(path[3]), 4)
@@ -175,7 +176,9 @@ def _known(model: type[BaseModel]) -> list[str]:
 def _nearest(given: str, choices: Sequence[str]) -> str | None:
     lower = {choice.lower(): choice for choice in choices}
     words = re.findall(r"[a-z]+", given.lower())
-    meant = _SYNONYMS.get("".join(words), words[0] if words else "")  # t-closeness means t
+    meant = "identifier" if words == ["id"] else words[0] if words else ""  # t-closeness means t
+    if given.lower().startswith(("quasi", "qi")) and "quasi" in lower:
+        return "quasi"  # no slip of the pen may make an identifier of it, which deletes the column
     if meant in lower:
         return lower[meant]
     near = get_close_matches(given.lower(), list(lower), n=1, cutoff=0.6)

@@ -13,11 +13,12 @@ from polyveil.policy.added_keys import add_installed_keys
 from polyveil.policy.broken import BrokenRule
 from polyveil.policy.broken import Path as Place
 from polyveil.policy.checks import ColumnDraft, check_column, check_levels, check_privacy
-from polyveil.policy.faults import Faults, findings_of, place_name, suggestion, unknown_key
+from polyveil.policy.faults import Faults, findings_of, place_name, short, suggestion, unknown_key
+from polyveil.policy.include import FILE_KEYS, with_defaults, with_included
 from polyveil.policy.plain_data import plain_data
 from polyveil.policy.rules import File, Order, Rule, Tree, parse_rule, rule_class
 from polyveil.policy.scalars import categories, is_unicode
-from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice, Role
+from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice, Role, role_of
 from polyveil.policy.source import MAX_BYTES, Unreadable, read_nodes
 from polyveil.policy.to_yaml import to_yaml
 
@@ -107,8 +108,9 @@ def _build(data: Any, faults: Faults, folder: Path, source: str, files: Files) -
             (), "a policy must be a mapping with columns: and privacy:", "Start with columns:, one line per column"
         )
         raise PolicyError(faults.sorted(), source)
+    data = with_included(data, folder, faults, _included, lambda path: _why_not_read(folder, path, files))
     _check_sections(data, faults)
-    sketches, complete = _columns(data.get("columns"), faults)
+    sketches, complete = _columns(data.get("columns"), _defaults(data, faults), faults)
     privacy, lost = _section(data, "privacy", Privacy, faults)
     method, _ = _section(data, "method", MethodChoice, faults)
     release, _ = _section(data, "release", ReleaseChoice, faults)
@@ -116,10 +118,19 @@ def _build(data: Any, faults: Faults, folder: Path, source: str, files: Files) -
     if sketches or complete:
         _refuse_files(faults, sketches, folder, files)
         _check(faults, sketches, privacy, lost, folder, complete=complete)
+    others = _other_columns(data, faults)
     if faults:
         raise PolicyError(faults.sorted(), source)
     columns = {name: sketch.column for name, sketch in sketches.items()}
-    return Policy(columns=columns, privacy=privacy, method=method, release=release, missing=missing, folder=folder)
+    return Policy(
+        columns=columns,
+        privacy=privacy,
+        method=method,
+        release=release,
+        missing=missing,
+        other_columns=others,
+        folder=folder,
+    )
 
 
 def _check_sections(data: Mapping[Any, Any], faults: Faults) -> None:
@@ -136,10 +147,10 @@ def _check_sections(data: Mapping[Any, Any], faults: Faults) -> None:
 
 
 def _sections() -> list[str]:
-    return [name for name in Policy.model_fields if name != "folder"]
+    return [*(name for name in Policy.model_fields if name != "folder"), *FILE_KEYS]
 
 
-def _columns(data: Any, faults: Faults) -> tuple[dict[str, ColumnDraft], bool]:
+def _columns(data: Any, defaults: Mapping[str, Any], faults: Faults) -> tuple[dict[str, ColumnDraft], bool]:
     """The columns as far as they can be read, and whether the role of each is known."""
     if "columns" in faults.lost_below(()):
         return {}, False
@@ -154,11 +165,76 @@ def _columns(data: Any, faults: Faults) -> tuple[dict[str, ColumnDraft], bool]:
             faults.add(("columns",), "the name of a column must be text", "Write the name as in the table's header")
             complete = False
             continue
-        sketch = _column(name, part, faults)
+        sketch = _column(name, with_defaults(part, defaults) if isinstance(part, Mapping) else part, faults)
         if sketch is not None:
             sketches[name] = sketch
         complete = complete and sketch is not None
     return sketches, complete
+
+
+def _defaults(data: Mapping[Any, Any], faults: Faults) -> dict[str, Any]:
+    """What columns of a role have in common, as far as it can be read."""
+    given = data.get("defaults")
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        faults.add(
+            ("defaults",), "defaults must map roles to keys of a column", "Write defaults: {quasi: {recode: set}}"
+        )
+        return {}
+    found: dict[str, Any] = {}
+    for key, part in given.items():
+        role = role_of(key)
+        if role not in get_args(Role):
+            faults.add(("defaults", str(key)), f"Unknown role {short(str(key))!r}", suggestion(key, get_args(Role)))
+        elif not isinstance(part, Mapping) or "role" in part:
+            faults.add(
+                ("defaults", role), "the defaults of a role must be keys of a column", "Write them as {key: value}"
+            )
+        else:
+            below = Faults()
+            sketch = _column(role, {**part, "role": role}, below)
+            below.extend(check_column(role, sketch) if sketch is not None else ())
+            for fault in below.sorted():
+                faults.add(("defaults", role), f"{fault.place.rpartition('.')[2]}: {fault.rule}", fault.remedy)
+            found[role] = part if not below else {}
+    return found
+
+
+def _other_columns(data: Mapping[Any, Any], faults: Faults) -> Literal["error", "drop"]:
+    given = data.get("other_columns")
+    if given not in (None, "error", "drop"):
+        remedy = "Write drop to leave them out, or error to be told about them"
+        faults.add(("other_columns",), "other_columns must be drop or error", remedy)
+    return "drop" if given == "drop" else "error"
+
+
+def _included(path: Path, faults: Faults) -> Any:
+    """The plain data of an included file; its faults name the file."""
+    try:
+        root = read_nodes(_read(path).removeprefix("\ufeff"))
+    except Unreadable as problem:
+        faults.add(("include",), f"{path.name}, line {problem.line}: {problem.rule}", problem.remedy)
+        return None
+    except PolicyError as error:
+        faults.add(("include",), f"{path.name}: {error.faults[0].rule}", error.faults[0].remedy)
+        return None
+    inside = Faults(root)
+    data = {} if root is None else plain_data(root, inside)
+    for fault in inside.sorted():
+        faults.add(("include",), f"{path.name}, {fault.place}: {fault.rule}", fault.remedy)
+    return data
+
+
+def _why_not_read(folder: Path, path: Path, files: Files) -> str | None:
+    """Why an included file may not be read: a policy from elsewhere must not open files of this machine."""
+    if files == "none":
+        return "no file can be read here"
+    return (
+        None
+        if files == "anywhere" or _is_beside(folder, str(path.absolute()))
+        else "included files must be in the folder of the policy"
+    )
 
 
 def _column(name: str, data: Any, faults: Faults) -> ColumnDraft | None:
@@ -166,7 +242,7 @@ def _column(name: str, data: Any, faults: Faults) -> ColumnDraft | None:
     if isinstance(data, Column):
         return ColumnDraft(data)
     if not isinstance(data, Mapping):
-        role = data if isinstance(data, str) and data in get_args(Role) else "quasi"
+        role = role_of(data) if isinstance(data, str) and role_of(data) in get_args(Role) else "quasi"
         faults.add(path, "a column must be a mapping", f"Write {place_name((name,))}: {{role: {role}}}")
         return None
     part = dict(data)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from polyveil.policy.broken import Path
-from polyveil.policy.faults import Faults
+from polyveil.policy.faults import Faults, as_column
 from polyveil.policy.source import Node, is_null, resolve
 
 
@@ -57,8 +57,9 @@ def _mapping(node: Node, faults: Faults, path: Path) -> dict[str, Any]:
 
 def _holds_text(path: Path) -> bool:
     """Whether scalars at this path are text as written: category values, markers, names, formats."""
-    if path[:1] == ("missing",):
+    if path[:1] in (("missing",), ("include",)):
         return True
+    path = as_column(path)
     if path[:2] == ("privacy", "joint"):
         return len(path) > 3 and path[3] == "columns"
     if path[:1] != ("columns",) or len(path) < 3:
@@ -69,6 +70,7 @@ def _holds_text(path: Path) -> bool:
 
 
 def _in_tree(path: Path) -> bool:
+    path = as_column(path)
     return len(path) > 3 and path[0] == "columns" and path[2] == "hierarchy"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,6 +19,25 @@ Role = Literal["person", "identifier", "quasi", "sensitive", "insensitive", "dro
 ColumnType = Literal["numeric", "categorical", "ordinal", "date"]
 Distance = Literal["ordered", "hierarchical", "equal", "hellinger", "kl", "js"]
 Diversity = Literal["frequency", "distinct", "entropy", "recursive"]
+
+_SYNONYMS: dict[str, Role] = {
+    **dict.fromkeys(
+        ["quasiidentifier", "quasiidentifiers", "quasiidentifying", "quasiidentifierattribute", "qi", "qid"], "quasi"
+    ),
+    **dict.fromkeys(["indirectidentifier", "keyvariable", "keyattribute"], "quasi"),
+    **dict.fromkeys(["directidentifier", "explicitidentifier", "identifying"], "identifier"),
+    **dict.fromkeys(["subject", "patient", "individual", "participant", "respondent", "personkey"], "person"),
+    **dict.fromkeys(["confidential", "private", "secret", "target", "sensitiveattribute", "sa"], "sensitive"),
+    **dict.fromkeys(["nonsensitive", "notsensitive", "public", "harmless", "nonconfidential"], "insensitive"),
+    **dict.fromkeys(["remove", "exclude", "omit", "ignore", "suppress", "dropped", "delete"], "drop"),
+}
+"""Other names of the roles, without their spaces and hyphens."""
+
+
+def role_of(given: Any) -> Any:
+    """The role that a word means: `quasi-identifier` is quasi. Anything else stays as it is."""
+    return _SYNONYMS.get("".join(re.findall(r"[a-z]+", given.lower())), given) if isinstance(given, str) else given
+
 
 DEFAULT_LEVEL = 1
 DEFAULT_METHOD = "sift"
@@ -111,6 +131,11 @@ class Column(Part):
     )
     beta: Annotated[Number | None, OF_COLUMN] = Field(default=None, gt=0, description="beta-likeness")
     delta: Annotated[Number | None, OF_COLUMN] = Field(default=None, gt=0, description="delta-disclosure privacy")
+
+    @field_validator("role", mode="before")
+    @classmethod
+    def _any_word(cls, value: Any) -> Any:
+        return role_of(value)
 
     @field_validator("hierarchy", mode="before")
     @classmethod
@@ -227,6 +252,9 @@ class Policy(Part):
     method: MethodChoice = Field(default_factory=MethodChoice)
     release: ReleaseChoice = Field(default_factory=ReleaseChoice)
     missing: Markers = Field(default=(), description="cells of any column that mean 'missing', for example '?'")
+    other_columns: Literal["error", "drop"] = Field(
+        default="error", description="columns of the table that the policy does not name: a fault, or left out"
+    )
 
     folder: Path = Field(default=Path(), exclude=True, description="where hierarchy files are looked up")
 

@@ -24,6 +24,7 @@ def to_dict(policy: Policy) -> dict[str, Any]:
         "method": {"name": policy.method.name, **policy.method.model_dump(exclude_defaults=True)},
         "release": policy.release.model_dump(exclude_defaults=True),
         "missing": list(policy.missing),
+        "other_columns": "drop" if policy.other_columns == "drop" else None,
     }
     data |= {name: part for name, part in sections.items() if part}
     # Lists of edges and the like are shared with the policy otherwise, which must not change.

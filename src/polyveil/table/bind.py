@@ -10,8 +10,10 @@ import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray
-from polyveil.errors import Fault, PolicyError
+from polyveil.errors import Fault, PolicyError, listed
+from polyveil.policy.fit import fitted
 from polyveil.policy.hierarchy import Hierarchy, HierarchyFault, flat
+from polyveil.policy.patterns import is_pattern
 from polyveil.policy.rules import DateParts, File, HierarchyRule, Intervals, Mask, Order, Tree, number_label
 from polyveil.policy.schema import DEFAULT_LEVEL, Column, ColumnType, Distance, Policy
 from polyveil.table.domain import Domain, OrderedDomain, TreeDomain
@@ -98,6 +100,7 @@ class Bound:
 
 def bind(policy: Policy, table: Table) -> Bound:
     """Fit the policy to the table, or raise PolicyError with everything that does not fit."""
+    policy = fitted(policy, table.frame.columns)
     faults = [*column_faults(policy, table.frame.columns), *size_faults(policy, table.frame.height)]
     bound: dict[str, BoundColumn] = {}
     for name, column in policy.columns.items():
@@ -151,17 +154,27 @@ def column_faults(policy: Policy, columns: Sequence[str]) -> list[Fault]:
         # Without a header line the first person's cells would stand here as names, so no name is shown.
         remedy = "Check that this is the right table, and that its first line holds the column names"
         return [Fault("columns", f"the table has none of the policy's {len(policy.columns)} columns", remedy)]
+    has = f"The table has: {listed(list(columns), most=50)}"
     faults = [
-        Fault(f"columns.{name}", "the table has no such column", f"The table has: {', '.join(columns[:50])}")
+        Fault(
+            f"columns.{name}",
+            "no column of the table fits it" if is_pattern(name) else "the table has no such column",
+            has,
+        )
         for name in policy.columns
         if name not in columns
     ]
-    faults += [
-        Fault(f"columns.{name}", "the column is in the table but not in the policy", "Give it a role, or drop it")
-        for name in columns
-        if name not in policy.columns
-    ]
+    rest = [name for name in columns if name not in policy.columns]
+    if len(rest) == 1:
+        rule = "the column is in the table but not in the policy"
+        faults.append(Fault(f"columns.{rest[0]}", rule, f"Give it a role, or {_DROP_OTHERS}"))
+    elif rest:
+        rule = f"{len(rest)} columns are in the table but not in the policy: {listed(rest, most=5)}"
+        faults.append(Fault("columns", rule, f"Give them roles, or {_DROP_OTHERS}"))
     return faults
+
+
+_DROP_OTHERS = "leave out all columns that the policy does not name with other_columns: drop"
 
 
 def size_faults(policy: Policy, rows: int) -> list[Fault]:

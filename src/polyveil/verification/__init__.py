@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from polyveil.errors import InputError
-from polyveil.policy import Policy, PolicyLike, from_public, load_policy
+from polyveil.policy import Policy, PolicyLike, fitted, from_public, load_policy
 from polyveil.policy.schema import Column
 from polyveil.table.databases import is_url
 from polyveil.verification.claims import promise_name
@@ -140,6 +140,7 @@ def load_release(release: ReleaseLike) -> tuple[Mapping[str, Any], Mapping[str, 
 def _asked(asked: Policy, manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> tuple[Finding, ...]:
     """The release held against the guarantees of another policy; cells mean what the release says they mean."""
     stated = from_public(manifest["policy"])
+    asked = fitted(asked, list(stated.columns))
     differing = compare_declarations(asked, stated, unit=manifest["policy"].get("unit", "row"))
     if differing:
         return tuple(replace(finding, check=f"asked: {finding.check}") for finding in differing)

@@ -12,7 +12,7 @@ from typing import Any
 from polyveil.advice import starter_policy
 from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.methods import make_method
-from polyveil.policy import BrokenRule, File, Policy, Privacy, Tree, from_dict, from_public, from_text, to_dict
+from polyveil.policy import BrokenRule, File, Policy, Privacy, Tree, fitted, from_dict, from_public, from_text, to_dict
 from polyveil.policy.checks import OF_QUASI, keys_of_sensitive
 from polyveil.policy.faults import place_name
 from polyveil.policy.guarantees import guarantee_keys, setting_keys
@@ -112,7 +112,8 @@ def open_draft(folder: Path, profiles: Sequence[ColumnProfile], policy: str | No
         if isinstance(saved, dict) and isinstance(saved.get("columns"), dict):
             return Draft(folder, saved)
     text = starter_policy(profiles) if policy is None else (folder / policy).read_text(encoding="utf-8")
-    draft = Draft(folder, self_contained(from_text(text, folder=folder, files="beside")))
+    chosen = fitted(from_text(text, folder=folder, files="beside"), [profile.name for profile in profiles])
+    draft = Draft(folder, self_contained(chosen))
     draft.save()
     return draft
 
@@ -142,7 +143,7 @@ def read_policy(content: bytes, columns: Sequence[str], folder: Path) -> dict[st
     manifest = _manifest(text)
     if manifest is None:
         try:
-            return self_contained(from_text(text, folder=folder, files="beside"))
+            return self_contained(fitted(from_text(text, folder=folder, files="beside"), columns))
         except BrokenRule as broken:
             raise PolicyError([Fault("the file", broken.rule, broken.remedy)]) from None
     data = to_dict(from_public(manifest["policy"]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import secrets
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -103,6 +103,9 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
 
     def read(self, source: DataFrame) -> DataFrame:
         return source
+
+    def columns(self, table: DataFrame) -> Sequence[str]:
+        return list(table.columns)
 
     def bind(self, table: DataFrame, policy: Policy) -> SparkInput:
         return SparkInput(table, bind_values(table, policy))
