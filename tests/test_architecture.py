@@ -51,7 +51,6 @@ EXCEPTIONS: dict[tuple[str, str], str] = {}
 DOORS = {
     ("policy.schema", "policy.load"): "Policy.from_yaml and from_dict are the loader's doors",
     ("policy.schema", "policy.to_yaml"): "Policy.to_yaml is the writer's door",
-    ("attacks.scene", "attacks.linked"): "a scene of linked tables is set by a file of its own",
     ("advice.compare", "advice.compare_page"): "a comparison shows itself as a page",
 }
 """Imports inside a function towards a module that knows this one, each with its reason."""

@@ -14,8 +14,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from polyveil.attacks.adversaries import ADVERSARIES, Given
+from polyveil.attacks.crowds import Crowd
 from polyveil.attacks.result import Attack, AttackReport, Verdict, wilson
-from polyveil.attacks.scene import TRIALS, Crowd, Scene, set_scene
+from polyveil.attacks.scene import TRIALS, Scene, set_scene
 from polyveil.policy import PolicyLike
 from polyveil.progress import Progress, shown
 from polyveil.table.source import read

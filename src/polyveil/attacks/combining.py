@@ -38,7 +38,7 @@ def combining(scene: Scene, name: str, population: Population) -> Iterator[Attac
     note = f"a person fits {fits:.1f} groups on average"
     caps = caps_in(scene, crowd, name)
     # With a register, a record is the likelier theirs the fewer people fit its group.
-    rare = 1.0 / np.maximum(scene.people_per_group, 1) if scene.form == "generalized" else None
+    rare = 1.0 / np.maximum(scene.people_per_group, 1) if not scene.linked else None
     guess, sure = likeliest(crowd.belief(name, about.size, per_record=rare)[reached])
     yield attack_of(
         NAME,

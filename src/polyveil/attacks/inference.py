@@ -16,9 +16,10 @@ import numpy as np
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.attacks.bounds import Caps, caps_for
 from polyveil.attacks.branches import branches
+from polyveil.attacks.crowds import Crowd, Weights
 from polyveil.attacks.population import Population
 from polyveil.attacks.result import Attack, Promise, attack_of, not_run
-from polyveil.attacks.scene import Crowd, Scene, Weights
+from polyveil.attacks.scene import Scene
 from polyveil.models import RecursiveDiversity
 
 MOST_VALUES = 3000

@@ -10,11 +10,12 @@ import numpy as np
 
 from polyveil.arrays import IntArray
 from polyveil.attacks.bounds import caps_for
+from polyveil.attacks.crowds import Crowd, Weights
 from polyveil.attacks.inference import from_others
 from polyveil.attacks.linkage import least_k
 from polyveil.attacks.population import Population
 from polyveil.attacks.result import Attack, Promise, attack_of, not_run
-from polyveil.attacks.scene import Crowd, Scene, Weights
+from polyveil.attacks.scene import Scene
 from polyveil.table.coded import distinct
 
 ADVERSARY = "has two releases of the same table and knows a person's group in each; keeps what both have in common"

@@ -15,10 +15,11 @@ from scipy import sparse
 
 from polyveil.arrays import BoolArray, FloatArray, IntArray
 from polyveil.attacks.bounds import caps_for
+from polyveil.attacks.crowds import Crowd
 from polyveil.attacks.inference import likeliest
 from polyveil.attacks.population import Population
 from polyveil.attacks.result import Attack, Promise, attack_of, not_run
-from polyveil.attacks.scene import Crowd, Scene
+from polyveil.attacks.scene import Scene
 from polyveil.models import JointAttribute, JointCloseness
 
 MOST_RECORDS = 100_000_000

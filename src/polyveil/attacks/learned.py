@@ -72,7 +72,7 @@ def released_features(scene: Scene) -> FloatArray:
 def _examples(scene: Scene, name: str) -> tuple[IntArray, IntArray]:
     """Rows to learn from and a value for each: its own, or one of its group's where values stand in another table."""
     crowd = scene.crowd_of(name)
-    if scene.form == "generalized":
+    if not scene.linked:
         return np.arange(len(crowd.group_of_record)), crowd.codes[name]
     rows = np.flatnonzero(crowd.group_of_row >= 0)
     members = np.argsort(crowd.group_of_record, kind="stable")

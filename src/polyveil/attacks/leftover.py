@@ -11,10 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from polyveil.attacks.bounds import caps_for
+from polyveil.attacks.crowds import Crowd
 from polyveil.attacks.inference import from_others, promise_about
 from polyveil.attacks.population import Population
 from polyveil.attacks.result import Attack, Promise, attack_of
-from polyveil.attacks.scene import Crowd, Scene
+from polyveil.attacks.scene import Scene
 from polyveil.results import counted
 
 

@@ -12,15 +12,16 @@ from __future__ import annotations
 import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
+from polyveil.attacks.crowds import Crowd
 from polyveil.attacks.result import Attack, Promise, attack_of, not_run
-from polyveil.attacks.scene import Crowd, Scene
+from polyveil.attacks.scene import Scene
 from polyveil.models import KAnonymity
 from polyveil.verification.classes import class_of_row
 
 
 def linkage(scene: Scene) -> list[Attack]:
     """All three, against every table of groups that is published."""
-    if scene.form != "generalized" and scene.policy.release.generalize != "none":
+    if scene.linked and scene.policy.release.generalize != "none":
         # The quasi-identifiers hide people among those who look alike, whatever groups their values are in.
         alike = class_of_row(scene.visible, [column.name for column in scene.people.quasi])
         return [prosecutor(scene, np.bincount(alike)[alike], None, "")]
@@ -31,7 +32,7 @@ def linkage(scene: Scene) -> list[Attack]:
         found.append(prosecutor(scene, sizes, column, note))
         if scene.several:
             found.append(persons(scene, crowd, column))
-        if number == 0 and scene.form == "generalized":
+        if number == 0 and not scene.linked:
             found += register(scene, crowd)
     return found
 

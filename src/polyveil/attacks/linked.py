@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,37 +10,27 @@ import polars as pl
 from scipy import sparse
 
 from polyveil.arrays import IntArray
-from polyveil.attacks.scene import Crowd, Targets, group_fits, sensitive_codes
+from polyveil.attacks.crowds import Crowd, Targets, Weights, sensitive_codes
 from polyveil.models import from_classes
-from polyveil.policy import Policy
-from polyveil.table.coded import CodedTable
 from polyveil.verification.attributes import Declared
-from polyveil.verification.classes import class_of_row
-
-NOT_AVAILABLE = "NA"
 
 
 def linked_crowds(
-    manifest: Mapping[str, Any],
+    slices: Sequence[Mapping[str, Any]],
     tables: Mapping[str, pl.DataFrame],
-    policy: Policy,
-    people: CodedTable,
+    alike: IntArray,
+    fits: Weights,
     declared: Mapping[str, Declared],
     targets: Targets,
 ) -> tuple[Crowd, ...]:
-    """One crowd per sensitive table.
+    """One crowd per sensitive table. `alike` numbers the rows of the table with the quasi-identifiers by their cells.
 
     A person fits some rows of the quasi-identifier table; a record of a group is theirs as likely as one of those rows
     is in the group, shared among the group's records. Rows whose value is withheld are a group of their own: its values
     are those the manifest counts and the sensitive table does not have.
     """
     quasi = tables["quasi"]
-    alike = class_of_row(quasi, [column.name for column in people.quasi])
-    fits = group_fits(quasi, policy, people, alike, targets.rows)
-    return tuple(
-        _crowd(about, tables[about["table"]], quasi, alike, fits, declared, targets)
-        for about in manifest["linked"]["slices"]
-    )
+    return tuple(_crowd(about, tables[about["table"]], quasi, alike, fits, declared, targets) for about in slices)
 
 
 def _crowd(
@@ -48,7 +38,7 @@ def _crowd(
     frame: pl.DataFrame,
     quasi: pl.DataFrame,
     alike: IntArray,
-    fits: Any,
+    fits: Weights,
     declared: Mapping[str, Declared],
     targets: Targets,
 ) -> Crowd:

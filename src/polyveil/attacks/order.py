@@ -13,8 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from polyveil.arrays import FloatArray, IntArray
+from polyveil.attacks.crowds import Crowd, group_fits
 from polyveil.attacks.result import Attack, Promise, attack_of
-from polyveil.attacks.scene import Crowd, Scene, group_fits, tuples_of
+from polyveil.attacks.scene import Scene, tuples_of
 
 MOST_GROUPS = 200
 RANDOM = "rows and groups are in random order"
@@ -24,7 +25,7 @@ SURE = 6.0
 
 def order(scene: Scene) -> list[Attack]:
     """Over the whole table, and within groups."""
-    if scene.form != "generalized":
+    if scene.linked:
         return []
     crowd = scene.crowds[0]
     return [whole_order(scene, crowd), group_order(scene, crowd)]

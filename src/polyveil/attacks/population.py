@@ -15,7 +15,8 @@ from scipy import sparse
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.attacks.branches import label_of_value
-from polyveil.attacks.scene import Scene, Weights
+from polyveil.attacks.crowds import Weights
+from polyveil.attacks.scene import Scene
 from polyveil.table.coded import CodedTable
 
 MOST_ROWS = 20_000

@@ -14,16 +14,17 @@ from itertools import combinations
 import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
+from polyveil.attacks.crowds import Crowd
 from polyveil.attacks.order import by_chance
 from polyveil.attacks.result import Attack
-from polyveil.attacks.scene import Crowd, Scene
+from polyveil.attacks.scene import Scene
 
 NEAR_RANK = 0.002
 
 
 def slices(scene: Scene) -> list[Attack]:
     """Every sensitive table, and every pair of them."""
-    if scene.form == "generalized":
+    if not scene.linked:
         return []
     found = [order_across(scene, crowd) for crowd in scene.crowds]
     return found + [ids_across(one, other) for one, other in combinations(scene.crowds, 2)]

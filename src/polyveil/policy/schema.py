@@ -242,6 +242,11 @@ class ReleaseChoice(Part):
     )
     counts: bool = Field(default=False, description="write equal rows of a sensitive table once, with their count")
 
+    @property
+    def exact_quasi(self) -> bool:
+        """Whether quasi-identifiers are published as they are, and only groups hide the sensitive values."""
+        return self.form not in (None, "generalized") and self.generalize == "none"
+
 
 class Policy(Part):
     """Everything declared about one table."""

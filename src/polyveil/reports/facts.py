@@ -37,14 +37,19 @@ class Facts:
         return str(self.manifest["form"])
 
     @property
+    def exact_quasi(self) -> bool:
+        """Quasi-identifiers are published as they are, and only groups hide the sensitive values."""
+        return self.policy.release.exact_quasi
+
+    @property
+    def linked(self) -> bool:
+        """Whether sensitive columns are published in tables of their own."""
+        return "linked" in self.manifest
+
+    @property
     def quasi(self) -> pl.DataFrame:
         """The table that holds the quasi-identifiers."""
         return self.tables["table" if "table" in self.tables else "quasi"]
-
-    @property
-    def exact_quasi(self) -> bool:
-        """Quasi-identifiers are published as they are, and only groups hide the sensitive values."""
-        return self.form != "generalized" and self.policy.release.generalize == "none"
 
     def released(self, name: str) -> IntArray:
         """Released rows per value of a sensitive column."""
@@ -80,7 +85,7 @@ def _classes(
     manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame], declared: Mapping[str, Declared]
 ) -> ClassStatistics:
     attributes = {name: known.attribute for name, known in declared.items()}
-    if manifest["form"] == "generalized":
+    if "linked" not in manifest:
         frame = tables["table"]
         return from_classes(
             class_of_row(frame, policy.having("quasi")), _codes(frame, list(declared), declared), attributes

@@ -122,7 +122,7 @@ def _utility(release: ReleaseLike, original: Table, row_map: Path) -> Utility:
     from polyveil.table.encode import encode
 
     manifest, _, _ = load_release(release)
-    if manifest["form"] != "generalized":
+    if "linked" in manifest:
         raise InputError("usefulness is measured only for generalized releases. Leave out --row-map")
     try:
         classes = pl.read_parquet(row_map).get_column("class").to_numpy()

@@ -86,8 +86,7 @@ def compare_declarations(meant: Policy, stated: Policy, *, unit: str = "row") ->
 
 def _shows_more(meant: Policy, stated: Policy) -> bool:
     """Quasi-identifiers are published as they are, which the policy, of another method, does not say."""
-    exact = stated.release.form != "generalized" and stated.release.generalize == "none"
-    return exact and meant.release.generalize != "none" and meant.method.name != stated.method.name
+    return stated.release.exact_quasi and meant.release.generalize != "none" and meant.method.name != stated.method.name
 
 
 def _meant_distance(column: Column, there: Column) -> str | None:

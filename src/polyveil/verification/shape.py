@@ -213,8 +213,8 @@ class ManifestShape(_Part):
     def _of_its_form(self) -> ManifestShape:
         if self.form not in FORMS:
             raise ValueError("the form is one that the verifier knows")
-        if self.form != "generalized" and self.linked is None:
-            raise ValueError("linked tables are described")
+        if (self.linked is None) != (self.form == "generalized"):
+            raise ValueError("linked tables, and only they, are described")
         return self
 
     @field_validator("files")

@@ -89,7 +89,7 @@ def _as_csv(numbers: pl.Series) -> list[str]:
 def _is_generalized(about: Mapping[str, Any], policy: Policy, cells: pl.Series) -> bool:
     """Ranges and sets as `polyveil.cells` writes them, of values in their own text, from low to high."""
     kind = str(about.get("kind", "categorical"))
-    if policy.release.form != "generalized" and policy.release.generalize == "none":
+    if policy.release.exact_quasi:
         return _is_plain(kind, cells) if kind in ("numeric", "date") else True
     if kind == "categorical":
         return True

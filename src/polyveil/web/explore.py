@@ -56,7 +56,7 @@ def write_views(
     if original is not None and of_row is not None:
         rows = _original_rows(original, of_row, facts.quasi.select(names), classes)
         rows.write_parquet(folder / "original.parquet")
-        if facts.form == "generalized":
+        if not facts.linked:
             figures["utility"] = _utility(original.coded, of_row)
     write_json(folder / "explore.json", figures)
 
@@ -121,7 +121,7 @@ def _worst(facts: Facts, classes: IntArray) -> list[dict[str, Any]]:
         )
         sizes = facts.sizes_of(model.attribute)
         for number in np.argsort(-used, kind="stable")[:WORST]:
-            own = facts.form == "generalized"
+            own = not facts.linked
             found.append(
                 {
                     "class": int(number) + 1 if own else None,
@@ -151,7 +151,7 @@ def _utility(table: CodedTable, of_row: IntArray) -> dict[str, float] | None:
 def _first_rows(facts: Facts, classes: IntArray) -> dict[int, list[str]]:
     """The released quasi-identifier cells of each class."""
     names = list(facts.policy.having("quasi"))
-    if not names or facts.form != "generalized":
+    if not names or facts.linked:
         return {}
     numbers, first = np.unique(classes, return_index=True)
     cells = facts.quasi.select(names)[first].cast(pl.String).rows()

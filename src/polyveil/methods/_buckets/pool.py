@@ -95,8 +95,13 @@ def scramble(a: int, b: int, salt: int) -> int:
 @njit
 def shielded(pool: Pool, b: int) -> bool:
     """Whether one more row of the bucket would give the group too many of some value."""
-    for j in range(pool.values.shape[1]):
-        value = pool.values[b, j]
+    return one_is_full(pool, pool.values[b])
+
+
+@njit
+def one_is_full(pool: Pool, values: Places) -> bool:
+    """Whether the group has as many rows of one of the values as it may."""
+    for value in values:  # noqa: SIM110 - compiled
         if pool.used[value] >= pool.limit[value]:
             return True
     return False
@@ -134,19 +139,9 @@ def choose(pool: Pool, forest: BucketForest) -> int:
     """The best bucket that is not shielded (-1: none), found in the heaps of the values that are not shielded."""
     best = -1
     for tree in range(len(forest.root)):
-        if not hidden(pool, forest, tree):
+        if not one_is_full(pool, forest.root[tree]):  # a value that all its buckets share
             best = best_of_tree(pool, forest, forest.begin[tree], forest.begin[tree + 1], best)
     return int(forest.bucket[best]) if best >= 0 else -1
-
-
-@njit
-def hidden(pool: Pool, forest: BucketForest, tree: int) -> bool:
-    """Whether all buckets of a heap are shielded by a value they share."""
-    for j in range(forest.root.shape[1]):
-        value = forest.root[tree, j]
-        if pool.used[value] >= pool.limit[value]:
-            return True
-    return False
 
 
 @njit
@@ -203,7 +198,7 @@ def collect_tied(pool: Pool, forest: BucketForest, key: int, tied: IntArray) -> 
     found = 0
     for tree in range(len(forest.root)):
         first, stop = forest.begin[tree], forest.begin[tree + 1]
-        if hidden(pool, forest, tree):
+        if one_is_full(pool, forest.root[tree]):
             continue
         forest.stack[0], depth = first, 1
         while depth > 0 and found < len(tied):

@@ -246,16 +246,22 @@ def _search_block(
     for item in range(first, min(first + BLOCK, forest.item_begin[t + 1])):
         if forest.unused[item] == 0:
             continue
-        distance = squared_rows(forest.metric, point, forest.codes[item])
-        if found < len(items):
-            found += 1
-        elif distance >= distances[found - 1]:
-            continue
-        i = found - 1
-        while i > 0 and distances[i - 1] > distance:
-            distances[i], items[i] = distances[i - 1], items[i - 1]
-            i -= 1
-        distances[i], items[i] = distance, item
+        found = keep_nearest(items, distances, found, item, squared_rows(forest.metric, point, forest.codes[item]))
+    return found
+
+
+@njit
+def keep_nearest(items: IntArray, distances: FloatArray, found: int, item: int, distance: float) -> int:
+    """Put an item among the `found` nearest, which are sorted, if there is room or it is nearer than the last."""
+    if found < len(items):
+        found += 1
+    elif distance >= distances[found - 1]:
+        return found
+    i = found - 1
+    while i > 0 and distances[i - 1] > distance:
+        distances[i], items[i] = distances[i - 1], items[i - 1]
+        i -= 1
+    distances[i], items[i] = distance, item
     return found
 
 

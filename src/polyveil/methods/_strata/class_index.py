@@ -19,6 +19,7 @@ import numpy as np
 from polyveil.arrays import BoolArray, Codes, FloatArray, IntArray
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._kernels.distance import QuasiMetric, squared
+from polyveil.methods._kernels.row_index import keep_nearest
 
 BLOCK = 8
 
@@ -171,13 +172,5 @@ def _search_block(
         if tree.item_of_class[other] < 0:
             continue
         distance = between_classes(tree.metric, tree.low, tree.high, number, other)
-        if found < len(found_classes):
-            found += 1
-        elif distance >= distances[found - 1]:
-            continue
-        i = found - 1
-        while i > 0 and distances[i - 1] > distance:
-            distances[i], found_classes[i] = distances[i - 1], found_classes[i - 1]
-            i -= 1
-        distances[i], found_classes[i] = distance, other
+        found = keep_nearest(found_classes, distances, found, other, distance)
     return found

@@ -17,7 +17,6 @@ from polyveil.web.store import StoredRun
 def side_by_side(run: StoredRun, views: Mapping[str, Any], work: Work | None) -> None:
     """Two grids that follow each other by class, and the sensitive tables of a linked release below."""
     view = _Sides(run, views)
-    linked = views["form"] != "generalized"
     hint = "Rows of one group look alike in the release. Click a row to see its group on both sides."
     with card("Original and release" if work else "The release", hint if work else ""):
         view.bar = row("pv-between")
@@ -29,7 +28,7 @@ def side_by_side(run: StoredRun, views: Mapping[str, Any], work: Work | None) ->
             with stack("pv-tight"):
                 text("Release", "h3", "pv-h3")
                 view.add("released", list(views["columns"]), "Rows of the release by group")
-        if linked:
+        if views["slices"]:
             text("Sensitive values are published in separate tables, linked only by group.", classes="pv-hint")
             with ui.element("div").classes("pv-columns pv-two"):
                 for about in views["slices"]:
