@@ -32,7 +32,7 @@ def frame_from(source: object, name: str) -> pl.DataFrame:
         return checked_frame(_from_arrow_stream(source, name), name)
     raise InputError(
         f"a table cannot be read from a {type(source).__name__}. "
-        f"Give a path to a CSV or Parquet file, or a polars, pandas or pyarrow table."
+        f"Give a path to a CSV, Excel, SPSS, Stata, SAS or Parquet file, or a polars, pandas or pyarrow table."
     )
 
 

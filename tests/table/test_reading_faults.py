@@ -205,7 +205,7 @@ def test_other_formats_in_disguise(refusal):
     assert "Parquet" in refusal(b"PAR1" + SECRET.encode() * 20)
 
 
-@pytest.mark.parametrize("name", ["people.xlsx", "people", "people.json", "people.gz"])
+@pytest.mark.parametrize("name", ["people.xls", "people", "people.json", "people.gz"])
 def test_unsupported_names_say_what_is_supported(refusal, name):
     message = refusal(f"a,b\n1,{SECRET}\n", name)
     assert ".csv" in message

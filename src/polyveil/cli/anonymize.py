@@ -16,8 +16,8 @@ def anonymize(
     data: Annotated[
         str,
         typer.Argument(
-            help="The table: CSV (also .gz), Parquet, a folder of Parquet files, or a database "
-            "(postgresql://host/db, sqlite://file, duckdb://file)."
+            help="The table: CSV (also .gz, .zip), Excel, SPSS, Stata, SAS, Parquet, a folder of Parquet files, or a "
+            "database (postgresql://host/db, sqlite://file, duckdb://file)."
         ),
     ],
     policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file (YAML).")],
@@ -27,6 +27,7 @@ def anonymize(
     ],
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel workbook, or file in a ZIP archive.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an older release of that name, in one step.")] = False,
     seed: Annotated[
         int | None, typer.Option(help="Makes the method's choices repeatable. The row order stays random.")
@@ -61,7 +62,8 @@ def anonymize(
         from polyveil.pipeline import anonymize as run
         from polyveil.table.databases import shown
 
-        options = {"table": table, "query": query, "delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+        options = {"table": table, "query": query, "sheet": sheet}
+        options |= {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         if private is not None and Path(out).resolve() in (private.resolve(), *private.resolve().parents):
             raise InputError("--private lies inside the release folder, which is public. Choose another folder")
         source, reading = source_of(engine, master, data, {**options, "private": private}, block_rows)

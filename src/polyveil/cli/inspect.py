@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 def inspect(
     data: Annotated[
-        str, typer.Argument(help="The table: CSV (also .gz), Parquet, a folder of Parquet files, or a database.")
+        str,
+        typer.Argument(
+            help="The table: CSV (also .gz, .zip), Excel, SPSS, Stata, SAS, Parquet, a folder of Parquet files, or a "
+            "database."
+        ),
     ],
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Write a first policy to this new file.")] = None,
     missing: Annotated[
@@ -25,6 +29,7 @@ def inspect(
     ] = None,
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
+    sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel workbook, or file in a ZIP archive.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Show the columns of DATA: types, missing cells, suggested roles with reasons, and how many people are unique.
@@ -35,7 +40,7 @@ def inspect(
     with reported_errors(as_json=as_json):
         from polyveil.table.profiling.profile import profile
 
-        found = profile(data, missing=missing or (), table=table, query=query)
+        found = profile(data, missing=missing or (), table=table, query=query, sheet=sheet)
         if out is not None:
             _write(out, found.columns, found.name)
         if as_json:

@@ -1,16 +1,17 @@
-"""Where tables come from: one `read` for CSV and Parquet files and for frames in memory, one Table out of it."""
+"""Where tables come from: one `read` for files, folders, databases and frames in memory, one Table out of it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import polars as pl
 
 from polyveil.errors import InputError
 from polyveil.frames import FrameKind, frame_from, kind_of, mark_missing
+from polyveil.table.codebook import Codebook
 from polyveil.table.databases.place import is_url
 
 # A cell without text is missing, quoted ("") or not: programs that quote every cell write missing values that way, and
@@ -19,10 +20,21 @@ DEFAULT_MISSING = ("",)
 AUTO = "auto"
 TEXT_SUFFIXES = (".csv", ".tsv", ".tab", ".txt")
 PARQUET_SUFFIXES = (".parquet", ".pq")
-PACKED_SUFFIXES = (".gz", ".zst")
-Format = Literal["csv", "parquet"]
+EXCEL_SUFFIXES = (".xlsx", ".xlsm")
+STATISTICAL_SUFFIXES = (".sav", ".zsav", ".dta", ".sas7bdat", ".xpt")
+PACKED_SUFFIXES = (".gz", ".zst", ".zip")
+Format = Literal["csv", "parquet", "excel", "statistical"]
+_FORMAT_OF = {
+    **dict.fromkeys(TEXT_SUFFIXES, "csv"),
+    **dict.fromkeys(PARQUET_SUFFIXES, "parquet"),
+    **dict.fromkeys(EXCEL_SUFFIXES, "excel"),
+    **dict.fromkeys(STATISTICAL_SUFFIXES, "statistical"),
+}
+READABLE = (*_FORMAT_OF, *(text + packed for text in TEXT_SUFFIXES for packed in PACKED_SUFFIXES))
+"""How the names of files end that can be read."""
 _SUPPORTED = (
-    "Supported are CSV text (.csv .tsv .tab .txt, also .gz or .zst), Parquet (.parquet .pq) and folders of Parquet"
+    "Supported are CSV text (.csv .tsv .tab .txt, also .gz, .zst or .zip), Excel (.xlsx .xlsm), SPSS (.sav .zsav), "
+    "Stata (.dta), SAS (.sas7bdat .xpt), Parquet (.parquet .pq) and folders of Parquet"
 )
 
 
@@ -44,6 +56,17 @@ class Table:
     encoding: str | None = None
     kind: FrameKind = "polars"
     """The kind of frame it came as, which is the kind that is given back."""
+    source: Format | None = None
+    """The kind of file it came from; None for frames and databases."""
+    codebook: Codebook = field(default_factory=dict)
+    """What a statistical file says of its columns: their labels, the labels of values, the codes that mean missing."""
+    missing_kinds: Mapping[str, pl.Series] = field(default_factory=dict)
+    """Per column of a statistical file the code of each cell that is missing for a reason that the file names."""
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """The label of each column that has one: what it is, in words."""
+        return {name: variable.label for name, variable in self.codebook.items() if variable.label}
 
     @property
     def height(self) -> int:
@@ -74,8 +97,11 @@ def read(
     strip: bool = True,
     table: str | None = None,
     query: str | None = None,
+    sheet: str | None = None,
 ) -> Table:
     """Read a table from a file, a folder of Parquet files, a database, or a polars, pandas or pyarrow object.
+
+    Files are CSV text (also packed), Excel, SPSS, Stata, SAS and Parquet, told apart by their names.
 
     What a text file does not say about itself is detected and can be declared instead.
 
@@ -83,7 +109,7 @@ def read(
     ----------
     source : path, frame, Table or database address
         What to read. A database is postgresql://, sqlite:// or duckdb://.
-    format : {"csv", "parquet"}, optional
+    format : {"csv", "parquet", "excel"}, optional
         The format of a file whose name does not tell it.
     delimiter, encoding, decimal : str, optional
         How a text file is written.
@@ -97,6 +123,8 @@ def read(
         Remove whitespace around the cells of a text file.
     table, query : str, optional
         What to read from a database: ``name`` or ``schema.name``, or a SELECT.
+    sheet : str, optional
+        The sheet of an Excel workbook, or the file in a ZIP archive, where there are several.
 
     Returns
     -------
@@ -127,21 +155,45 @@ def read(
     if isinstance(source, str | Path):
         path = Path(source)
         kind = _kind_of(path, format)
-        if kind == "parquet":
-            from polyveil.table.parquet_file import read_parquet
-
-            frame = mark_missing(read_parquet(path), missing)
-            return Table(frame, path.name, first_line=None)
+        if sheet is not None and kind != "excel" and path.suffix.lower() != ".zip":
+            raise InputError("--sheet is for Excel workbooks and ZIP archives. Leave it out.")
+        if kind != "csv":
+            return _of_file(path, kind, missing, sheet)
         from polyveil.table.csv.file import TextOptions, read_text_table
 
         markers = (*DEFAULT_MISSING, *missing)
-        options = TextOptions(delimiter, encoding, decimal, quote, names, markers, strip)
+        options = TextOptions(delimiter, encoding, decimal, quote, names, markers, strip, sheet)
         text, mark = read_text_table(path, options)
         return Table(
-            text.frame, path.name, mark, text.first_line, text.dialect.delimiter, encoding=text.content.encoding
+            text.frame,
+            path.name,
+            mark,
+            text.first_line,
+            text.dialect.delimiter,
+            encoding=text.content.encoding,
+            source="csv",
         )
     frame = mark_missing(frame_from(source, "table"), missing)
     return Table(frame, "table", first_line=None, kind=kind_of(source))
+
+
+def _of_file(path: Path, kind: Format, missing: Sequence[str], sheet: str | None) -> Table:
+    """A table from a file that has types of its own."""
+    if kind == "statistical":
+        from polyveil.table.statistical_file import read_statistical
+
+        frame, codebook, kinds = read_statistical(path)
+        frame = mark_missing(frame, missing)
+        return Table(frame, path.name, first_line=None, source=kind, codebook=codebook, missing_kinds=kinds)
+    if kind == "excel":
+        from polyveil.table.excel_file import read_excel
+
+        frame = read_excel(path, sheet)
+    else:
+        from polyveil.table.parquet_file import read_parquet
+
+        frame = read_parquet(path)
+    return Table(mark_missing(frame, missing), path.name, first_line=None, source=kind)
 
 
 def _kind_of(path: Path, declared: Format | None) -> Format:
@@ -158,18 +210,20 @@ def _kind_of(path: Path, declared: Format | None) -> Format:
     except (OSError, ValueError) as error:
         reason = (error.strerror if isinstance(error, OSError) else None) or "not a valid path"
         raise InputError(f"{path} cannot be opened: {reason}.") from None
-    if declared is not None:
-        if declared not in {"csv", "parquet"}:
-            raise InputError(f"unknown format {declared!r}. Use csv or parquet.")
-        return declared
     suffixes = [suffix.lower() for suffix in path.suffixes]
+    if declared is not None:
+        if declared not in {"csv", "parquet", "excel"}:
+            raise InputError(f"unknown format {declared!r}. Use csv, parquet or excel.")
+        return declared
     if suffixes and suffixes[-1] in PACKED_SUFFIXES:
-        suffixes.pop()
+        packed = suffixes.pop()
+        if packed == ".zip" and (not suffixes or suffixes[-1] not in _FORMAT_OF):
+            return "csv"
         if suffixes and suffixes[-1] in PARQUET_SUFFIXES:
             raise InputError(f"{path.name} is a packed Parquet file. Unpack it first: Parquet packs its own pages.")
-    if suffixes and suffixes[-1] in TEXT_SUFFIXES:
-        return "csv"
-    if suffixes and suffixes[-1] in PARQUET_SUFFIXES:
-        return "parquet"
+        if suffixes and _FORMAT_OF.get(suffixes[-1], "csv") != "csv":
+            raise InputError(f"{path.name} is a packed {suffixes[-1]} file. Unpack it first.")
+    if suffixes and suffixes[-1] in _FORMAT_OF:
+        return cast(Format, _FORMAT_OF[suffixes[-1]])
     kind = f"files named {suffixes[-1]}" if suffixes else "files without an extension"
     raise InputError(f"{path.name}: {kind} cannot be read. {_SUPPORTED}. Rename the file or declare its format.")

@@ -115,7 +115,9 @@ def _table_routes(router: APIRouter, store: Store, library: Library) -> None:
         return [_table_out(table) for table in store.tables()]
 
     @router.post("/tables/upload", status_code=201)
-    async def upload_table(file: Annotated[UploadFile, File(description="CSV (also .gz) or Parquet")]) -> TableOut:
+    async def upload_table(
+        file: Annotated[UploadFile, File(description="CSV (also .gz, .zip), Excel, SPSS, Stata, SAS or Parquet")],
+    ) -> TableOut:
         """Upload a table."""
         try:
             return _table_out(await run_in_threadpool(store.add_upload, file.filename or "", file.file))

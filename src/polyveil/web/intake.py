@@ -6,10 +6,16 @@ import gzip
 import re
 import zipfile
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any, BinaryIO
 
 from polyveil.errors import InputError
+from polyveil.table.csv.content import member_of
+from polyveil.table.excel_file import size_of_workbook
+from polyveil.table.source import EXCEL_SUFFIXES, PARQUET_SUFFIXES, STATISTICAL_SUFFIXES
+from polyveil.table.statistical_file import size_in_memory
 
 CHUNK = 1 << 20
 CELL = 16
@@ -31,8 +37,15 @@ def copy_limited(content: BinaryIO, path: Path, limit: int) -> None:
 
 def check_unpacked(path: Path, limit: int) -> None:
     """A small file may stand for an enormous table: reckon what it takes in memory before anything is read into it."""
-    needed = _size_of_parquet if path.suffix in (".parquet", ".pq") else _size_of_text
-    if needed(path, limit) > limit:
+    if path.suffix in PARQUET_SUFFIXES:
+        size = _size_of_parquet(path, limit)
+    elif path.suffix in EXCEL_SUFFIXES:
+        size = size_of_workbook(path, limit)
+    elif path.suffix in STATISTICAL_SUFFIXES:
+        size = size_in_memory(path)
+    else:
+        size = _size_of_text(path, limit)
+    if size > limit:
         raise InputError(f"in memory, the table takes more than {limit // 10**6} MB. Start with a larger --max-upload")
 
 
@@ -40,12 +53,22 @@ def _size_of_text(path: Path, limit: int) -> int:
     """Bytes of the text and of its cells, counted by whatever may separate them; stops once there are too many."""
     size = 0
     try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as stream:
+        with _text_of(path) as stream:
             while size <= limit and (piece := stream.read(CHUNK)):
                 size += len(piece) + CELL * max(piece.count(mark) for mark in b",;\t|\n")
-    except (OSError, EOFError, zlib.error):
-        raise InputError("the packed file is damaged. Pack it again") from None
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile, RuntimeError, NotImplementedError):
+        raise InputError("the packed file is damaged or protected. Pack it again") from None
     return size
+
+
+@contextmanager
+def _text_of(path: Path) -> Iterator[IO[bytes] | gzip.GzipFile]:
+    if path.suffix == ".zip":
+        with zipfile.ZipFile(path) as archive, archive.open(member_of(path, archive, None)) as stream:
+            yield stream
+    else:
+        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as plain:
+            yield plain
 
 
 def _size_of_parquet(path: Path, limit: int) -> int:

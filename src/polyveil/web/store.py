@@ -17,12 +17,17 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from polyveil.errors import InputError
+from polyveil.table.source import EXCEL_SUFFIXES, PARQUET_SUFFIXES, STATISTICAL_SUFFIXES, TEXT_SUFFIXES
 from polyveil.web.intake import check_unpacked, copy_limited, unpack_bundle
 from polyveil.web.settings import Settings
 
 _ID = re.compile(r"[0-9a-f]{16}")
 _NAME = re.compile(r"[^\w. -]", re.UNICODE)
-SUFFIXES = (".csv", ".tsv", ".tab", ".txt", ".parquet", ".pq")
+ENDINGS = (
+    *(f"{text}{packed}" for packed in (".gz", ".zip", "") for text in TEXT_SUFFIXES),
+    *(".zip", *EXCEL_SUFFIXES, *STATISTICAL_SUFFIXES, *PARQUET_SUFFIXES),
+)
+"""How the names of uploads may end."""
 
 RunKind = Literal["anonymize", "bundle", "attack"]
 RunState = Literal["waiting", "running", "done", "failed", "cancelled", "crashed", "interrupted"]
@@ -100,14 +105,15 @@ class Store:
     def add_upload(self, name: str, content: BinaryIO) -> StoredTable:
         """Keep an uploaded file; refuses what is too large, also after unpacking."""
         name = _NAME.sub("_", Path(name).name)[:120]
-        plain = name.removesuffix(".gz")
-        if not plain.lower().endswith(SUFFIXES):
+        ending = next((each for each in ENDINGS if name.lower().endswith(each)), None)
+        if ending is None:
             raise InputError(
-                f"{name}: this kind of file is not read. Give CSV text ({', '.join(SUFFIXES[:4])}, also .gz) or Parquet"
+                f"{name}: this kind of file is not read. Give CSV text ({', '.join(TEXT_SUFFIXES)}, also .gz or .zip), "
+                "Excel (.xlsx), SPSS (.sav), Stata (.dta), SAS (.sas7bdat, .xpt) or Parquet"
             )
         folder = self._new(self.tables_folder)
         try:
-            path = folder / ("data" + plain[plain.rindex(".") :].lower() + (".gz" if name != plain else ""))
+            path = folder / f"data{ending}"
             copy_limited(content, path, self.settings.max_upload)
             check_unpacked(path, self.settings.max_unpacked)
             return self._save_table(folder, name, "upload", path)

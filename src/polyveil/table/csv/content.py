@@ -11,11 +11,12 @@ import contextlib
 import gzip
 import mmap
 import re
+import zipfile
 import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from polyveil.errors import InputError
+from polyveil.errors import InputError, listed
 
 # Longest first: the UTF-32 mark begins with the UTF-16 one.
 BYTE_ORDER_MARKS = (
@@ -26,7 +27,7 @@ BYTE_ORDER_MARKS = (
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
 NOT_TEXT = (
-    (b"PK\x03\x04", "a ZIP or Excel file", "Export the sheet as CSV (UTF-8) and read that"),
+    (b"PK\x03\x04", "a ZIP or Excel file", "Rename it to .zip or .xlsx"),
     (b"PAR1", "a Parquet file", "Rename it to .parquet or declare the format parquet"),
     (b"%PDF", "a PDF file", "Export the table as CSV and read that"),
     (b"\xd0\xcf\x11\xe0", "an old Excel file", "Export the sheet as CSV (UTF-8) and read that"),
@@ -62,27 +63,29 @@ class Content:
         return self.buffer if isinstance(self.buffer, bytes) else self.buffer[:]
 
 
-def open_content(path: Path, encoding: str | None) -> Content:
+def open_content(path: Path, encoding: str | None, member: str | None = None) -> Content:
     """Open a plain or packed text file; bytes in another declared or marked encoding are turned into UTF-8."""
     name = path.name
     with path.open("rb") as handle:
         head = handle.read(16)
         if not head:
             raise InputError(f"{name} is empty. A table needs a header line and at least one row.")
-        packed = head.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")) or path.suffix.lower() in {".gz", ".zst"}
+        packed = head.startswith((b"\x1f\x8b", b"\x28\xb5\x2f\xfd")) or path.suffix.lower() in {".gz", ".zst", ".zip"}
         if not packed:
             # Mapped, not read: the checks then cost no copy of the file beside the one polars makes.
             buffer: bytes | mmap.mmap = mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ)
             origin: Path | bytes = path
         else:
-            buffer = origin = _unpack(path, head)
+            buffer = origin = _unpack(path, head, member)
     if not buffer:
         raise InputError(f"{name} is empty after unpacking. A table needs a header line and at least one row.")
     _refuse_other_formats(name, buffer[:16])
     return _as_utf8(name, buffer, origin, encoding)
 
 
-def _unpack(path: Path, head: bytes) -> bytes:
+def _unpack(path: Path, head: bytes, member: str | None) -> bytes:
+    if path.suffix.lower() == ".zip":
+        return read_member(path, member)
     try:
         if head.startswith(b"\x1f\x8b"):
             return gzip.decompress(path.read_bytes())
@@ -106,6 +109,39 @@ def _unpack_zstd(path: Path) -> bytes:
     with pa.OSFile(str(path), "rb") as raw, pa.CompressedInputStream(raw, "zstd") as stream:
         unpacked: bytes = stream.read()
     return unpacked
+
+
+def read_member(path: Path, wanted: str | None) -> bytes:
+    """The one table of a ZIP archive, or the one that is wanted."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return archive.read(member_of(path, archive, wanted))
+    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError):
+        raise InputError(f"{path.name} is a broken ZIP archive. Copy or download it again.") from None
+    except RuntimeError:
+        raise InputError(f"{path.name} is protected by a password. Unpack it and read the file inside.") from None
+
+
+def member_of(path: Path, archive: zipfile.ZipFile, wanted: str | None) -> zipfile.ZipInfo:
+    """The file to read; folders and what macOS adds to an archive are no tables."""
+    files = {
+        each.filename: each
+        for each in archive.infolist()
+        if not each.is_dir() and not each.filename.startswith("__MACOSX/") and not each.filename.endswith(".DS_Store")
+    }
+    if wanted is not None and wanted not in files:
+        raise InputError(f"{path.name} has no file {wanted!r}. It has {listed(map(repr, files))}.")
+    if wanted is None and len(files) != 1:
+        what = (
+            f"{len(files)} files: {listed(map(repr, files))}. Choose one with --sheet NAME, or unpack it"
+            if files
+            else "no file"
+        )
+        raise InputError(f"{path.name} has {what}.")
+    found = files[wanted] if wanted is not None else next(iter(files.values()))
+    if not found.filename.lower().endswith((".csv", ".tsv", ".tab", ".txt")):
+        raise InputError(f"{path.name} has a file that is no CSV text. Unpack it and read the file inside.")
+    return found
 
 
 def _refuse_other_formats(name: str, head: bytes) -> None:

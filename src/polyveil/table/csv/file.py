@@ -39,6 +39,8 @@ class TextOptions:
     names: Sequence[str] | None
     missing: Sequence[str]
     strip: bool
+    member: str | None = None
+    """The file in a ZIP archive."""
 
 
 # What may stand around cells: nothing, only plain spaces, or any whitespace.
@@ -65,7 +67,7 @@ def read_text_table(path: Path, options: TextOptions) -> tuple[TextTable, str]:
     """The table in a text file, all cells tidied, and its decimal mark."""
     if options.decimal not in {None, ".", ","}:
         raise InputError("the decimal mark must be a point or a comma.")
-    read = _rows(open_content(path, options.encoding), options)
+    read = _rows(open_content(path, options.encoding, options.member), options)
     if read.frame.height == 0:
         raise InputError(f"{path.name} has a header but no rows. A table needs at least one row.")
     frame = _stripped(read.frame, read.padding) if options.strip else read.frame

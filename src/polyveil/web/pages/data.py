@@ -15,7 +15,7 @@ from polyveil.web.pages.parts import bars, card, drop_zone, figure, grid, notice
 from polyveil.web.store import StoredTable
 
 KINDS = {"upload": "uploaded", "file": "file on this machine", "example": "example"}
-ACCEPTED = ".csv,.tsv,.tab,.txt,.gz,.parquet,.pq"
+ACCEPTED = ".csv,.tsv,.tab,.txt,.gz,.zip,.xlsx,.xlsm,.sav,.zsav,.dta,.sas7bdat,.xpt,.parquet,.pq"
 TYPES = {"numeric": "number", "categorical": "category", "ordinal": "ordered category", "date": "date"}
 
 
@@ -55,7 +55,7 @@ def _upload(bench: Workbench) -> None:
         drop_zone(
             "/api/tables/upload",
             "Drop a file here, or choose one",
-            f"CSV (also .tsv, .gz) or Parquet, up to {limit:,} MB",
+            f"CSV (also .gz, .zip), Excel, SPSS, Stata, SAS or Parquet, up to {limit:,} MB",
             ACCEPTED,
             done="table_taken",
             label="Choose a table to upload",
