@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from polyveil.models import MODELS
+from polyveil.reports.stored import with_report
 from polyveil.verification import verify
 
 BUNDLES = sorted((Path(__file__).parent / "bundles-0.1").iterdir())
@@ -26,6 +27,15 @@ def claims(bundle: Path) -> list[dict[str, str]]:
 def test_a_release_of_version_0_1_still_verifies(bundle: Path) -> None:
     result = verify(bundle)
     assert result.holds, result.findings
+
+
+def test_the_report_of_an_old_release_is_not_compared_and_names_the_version_that_can() -> None:
+    bundle = BUNDLES[0].parent / "with-report"
+    result = with_report(verify(bundle), bundle)
+    (report,) = [finding for finding in result.findings if finding.check == "report"]
+    assert result.holds
+    assert report.outcome == "not checked"
+    assert "polyveil 0.1.0" in report.message
 
 
 def test_these_releases_claim_every_model_of_that_time() -> None:

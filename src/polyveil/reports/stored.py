@@ -122,7 +122,8 @@ def _judge_report(folder: Path, *, holds: bool) -> Finding:
         return unchecked("report", f"{REPORT} is not compared with tables that do not hold")
     manifest, tables, _ = load_release(folder)
     if manifest["polyveil"] != __version__:
-        return unchecked("report", f"{REPORT} was made by another version, so it cannot be compared. Do not rely on it")
+        made_by = f"{REPORT} was made by polyveil {manifest['polyveil']}, and this is {__version__}"
+        return unchecked("report", f"{made_by}: only the version that made it can compare it with the tables")
     if (folder / REPORT).read_bytes() == build(manifest, tables).encode():
         return Finding("report", "holds", f"{REPORT} is what this release makes of itself", note=True)
     return fails("report", f"{REPORT} is not the page that this release makes of itself")
