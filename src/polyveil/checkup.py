@@ -269,7 +269,8 @@ def _statistics(policy: Policy, table: Table, classes: np.ndarray[Any, np.dtype[
     names = (*policy.having("sensitive"), *policy.having("person"))
     if not names:
         return from_classes(classes, {}, {})
-    columns = {name: policy.columns[name] for name in names}
+    # A table is measured as it stands, so nothing is made coarser that it has.
+    columns = {name: policy.columns[name].model_copy(update={"publish": None}) for name in names}
     part = policy.model_copy(update={"columns": columns, "privacy": Privacy(joint=policy.privacy.joint)})
     coded = encode(bind(part, replace(table, frame=table.frame.select(names))))
     codes, attributes = codes_of(coded), attributes_of(coded)

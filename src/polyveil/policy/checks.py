@@ -19,7 +19,7 @@ OF_QUASI = ("recode", "weight")
 
 def keys_of_sensitive() -> tuple[str, ...]:
     """Keys that are read for sensitive columns only."""
-    return (*guarantee_keys(Column), *setting_keys(Column))
+    return (*guarantee_keys(Column), *setting_keys(Column), "publish")
 
 
 def _roles_of_keys() -> dict[str, tuple[Role, ...]]:
@@ -48,6 +48,7 @@ def check_column(name: str, sketch: ColumnDraft) -> Iterator[PolicyFinding]:
     if "type" not in sketch.lost and "hierarchy" not in sketch.lost:
         yield from _check_type(name, sketch.column)
         yield from _check_distance(name, sketch.column)
+        yield from _check_publish(name, sketch.column)
     yield from _check_recode(name, sketch)
 
 
@@ -90,6 +91,17 @@ def _check_distance(name: str, column: Column) -> Iterator[PolicyFinding]:
     if column.distance == "ordered" and column.type == "categorical" and not ranked:
         remedy = "Give the order with type: ordinal, hierarchy: {order: [...]}, or use distance: equal"
         yield PolicyFinding(path, "ordered distance needs an order, and the type is categorical", remedy)
+
+
+def _check_publish(name: str, column: Column) -> Iterator[PolicyFinding]:
+    if column.publish is None:
+        return
+    path = ("columns", name, "publish")
+    if column.type not in (None, "numeric"):
+        yield PolicyFinding(path, f"publish is for numbers, and the type is {column.type}", "Remove publish")
+    if column.hierarchy is not None and not (isinstance(column.hierarchy, Intervals) and column.publish.round):
+        remedy = "Remove the hierarchy: intervals are compared in their order"
+        yield PolicyFinding(path, "publish makes values of its own, which the hierarchy does not have", remedy)
 
 
 def _check_recode(name: str, sketch: ColumnDraft) -> Iterator[PolicyFinding]:

@@ -32,6 +32,7 @@ __all__ = [
     "interval_label",
     "number_label",
     "parse_rule",
+    "rising_edges",
 ]
 
 DatePart = Literal["month", "quarter", "year", "decade"]
@@ -114,7 +115,7 @@ class Intervals(Rule):
         if not isinstance(value, list | tuple):
             return value
         levels = value if value and isinstance(value[0], list | tuple) else [value]
-        return [_edges(level) for level in levels]
+        return [rising_edges(level) for level in levels]
 
     @field_validator("intervals")
     @classmethod
@@ -148,7 +149,7 @@ class Intervals(Rule):
         return [interval_label(low, high, closed, whole) or label for low, high, closed in bounds]
 
 
-def _edges(level: Any) -> list[float]:
+def rising_edges(level: Any) -> list[float]:
     """A rising list of numbers; JSON has no infinity, so its name is accepted as well."""
     names = {"inf": float("inf"), "-inf": float("-inf")}
     items = [names.get(i, i) if isinstance(i, str) else plain_number(i) for i in level] if _is_list(level) else []

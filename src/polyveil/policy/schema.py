@@ -12,6 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, SerializeAsA
 from polyveil.policy.broken import BrokenRule
 from polyveil.policy.forms import FormName
 from polyveil.policy.guarantees import ABOUT_GROUPS, OF_COLUMN, OF_COLUMNS, Sets
+from polyveil.policy.publishing import Publish
 from polyveil.policy.rules import HierarchyRule, parse_rule
 from polyveil.policy.scalars import Number, Text, Whole, categories, plain_number, security_level
 
@@ -116,6 +117,9 @@ class Column(Part):
     weight: Number = Field(default=1.0, gt=0, description="how much a quasi-identifier counts in distances")
     missing: Markers = Field(default=(), description="cells of this column that mean 'missing'")
     date_format: Text | None = Field(default=None, description="strptime format of a date column; ISO 8601 by default")
+    publish: Publish | None = Field(
+        default=None, description="a sensitive number is published rounded, or as an interval"
+    )
     t: Annotated[Number | None, OF_COLUMN] = Field(
         default=None, ge=0, le=1, description="t-closeness threshold of this sensitive column"
     )

@@ -14,11 +14,13 @@ from polyveil.errors import Fault, PolicyError, listed
 from polyveil.policy.fit import fitted
 from polyveil.policy.hierarchy import Hierarchy, HierarchyFault, flat
 from polyveil.policy.patterns import is_pattern
+from polyveil.policy.publishing import Publish
 from polyveil.policy.rules import DateParts, File, HierarchyRule, Intervals, Mask, Order, Tree, number_label
 from polyveil.policy.schema import DEFAULT_LEVEL, Column, ColumnType, Distance, Policy
 from polyveil.table.domain import Domain, OrderedDomain, TreeDomain
 from polyveil.table.parse import (
     as_text,
+    coarsened,
     column_type,
     days_since_epoch,
     parse_dates,
@@ -222,7 +224,27 @@ def bind_column(name: str, column: Column, policy: Policy, table: Table) -> Boun
         return [Fault(f"{place}.hierarchy", fault.rule, fault.remedy)]
     if faults:
         return faults
+    if column.publish is not None and kind != "numeric":
+        return [Fault(f"{place}.publish", "publish is for numbers, and this column has none", "Remove publish")]
+    if column.publish is not None and column.publish.intervals is not None:
+        return _bind_intervals(name, column, column.publish, cells)
+    if column.publish is not None:
+        cells = coarsened(cells, column.publish).cast(pl.Float64)
     return _checked(BoundColumn(name, column, cells, _ordered_domain(kind, column.hierarchy, cells)))
+
+
+def _bind_intervals(name: str, column: Column, publish: Publish, cells: pl.Series) -> BoundColumn | list[Fault]:
+    """Numbers published as intervals: categories in their order."""
+    labels = coarsened(cells, publish)
+    outside = int((labels.is_null() & cells.is_not_null()).sum())
+    if outside:
+        rule = f"{outside:,} of {len(cells):,} numbers lie outside the intervals"
+        remedy = "Widen the first or last edge; -inf and inf have no end"
+        return [Fault(f"columns.{name}.publish", rule, remedy)]
+    present = set(labels.drop_nulls().unique().to_list())
+    used = tuple(label for label in publish.labels if label in present)
+    domain = OrderedDomain("ordinal", np.arange(len(used), dtype=np.float64), used, cells.null_count() > 0)
+    return _checked(BoundColumn(name, column, labels, domain))
 
 
 def _ordered_domain(kind: ColumnType, rule: HierarchyRule | None, cells: pl.Series) -> Domain:

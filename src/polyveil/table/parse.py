@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from polyveil.errors import Fault
+from polyveil.policy.publishing import Publish
 from polyveil.policy.rules import DateParts, Intervals, Order, number_label
 from polyveil.policy.schema import Column, ColumnType
 from polyveil.table.source import Table
@@ -92,6 +93,13 @@ def _would_change(cells: pl.Series, numbers: pl.Series) -> pl.Series:
     texts = cells.filter(large).cast(pl.String).str.strip_prefix("+")
     changed = texts.str.contains(r"^-?\d+$") & (texts != rounded)
     return large.scatter(large.arg_true(), changed) if len(changed) else large
+
+
+def coarsened(numbers: pl.Series, publish: Publish) -> pl.Series:
+    """Numbers as they are published, as text; null where they lie outside the intervals."""
+    distinct = numbers.drop_nulls().unique().to_list()
+    labels = {value: publish.of(value) for value in distinct}
+    return numbers.replace_strict(list(labels), list(labels.values()), default=None, return_dtype=pl.String)
 
 
 def parse_dates(name: str, cells: pl.Series, column: Column, table: Table) -> tuple[pl.Series, list[Fault]]:

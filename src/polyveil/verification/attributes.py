@@ -53,6 +53,8 @@ def declared_attributes(manifest: Mapping[str, Any], policy: Policy) -> dict[str
 def kind_of(column: Column) -> str:
     """The kind of domain that a column's declaration makes: what its type says, unless a hierarchy makes it a tree."""
     kind = column.type or "categorical"
+    if column.publish is not None and column.publish.intervals is not None:
+        return "ordinal"
     if column.recode == "set" or kind == "categorical":
         return "categorical"
     if kind == "ordinal" or column.hierarchy is None or isinstance(column.hierarchy, Order):
@@ -136,6 +138,8 @@ def _in_order(values: Sequence[str], kind: str, column: Column) -> list[str]:
         return sorted(values, key=float)
     if kind == "ordinal" and isinstance(column.hierarchy, Order):
         return list(column.hierarchy.order)
+    if kind == "ordinal" and column.publish is not None:
+        return sorted(values, key=column.publish.labels.index)
     return sorted(values)
 
 

@@ -79,6 +79,9 @@ def compare_declarations(meant: Policy, stated: Policy, *, unit: str = "row") ->
             if there.distance is not None and distance != there.distance:
                 words = f"{name} is meant with {distance} distance and published with {there.distance} distance"
                 findings.append(fails(f"distance of {name}", words))
+            if column.publish is not None and column.publish != there.publish:
+                words = f"{name} is meant to be published coarser than it is, or in another way"
+                findings.append(fails(f"published {name}", words))
             if _tree(column, meant) != _tree(there, stated):
                 findings.append(fails(f"hierarchy of {name}", f"{name} is published with another hierarchy than meant"))
     return findings

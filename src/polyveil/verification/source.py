@@ -22,7 +22,7 @@ from polyveil.models import models_for
 from polyveil.policy import Policy
 from polyveil.policy.rules import DateParts, Intervals, Mask, Order, Tree, number_label
 from polyveil.policy.schema import Column
-from polyveil.table.parse import as_text, parse_dates, parse_numbers, without_markers
+from polyveil.table.parse import as_text, coarsened, parse_dates, parse_numbers, without_markers
 from polyveil.table.profiling.people import is_key_by_name
 from polyveil.table.source import Table, read
 from polyveil.verification.attributes import codes_of_cells, declared_attributes, kind_of
@@ -240,7 +240,8 @@ def _parsed(name: str, policy: Policy, table: Table) -> pl.Series:
     cells = without_markers(table.frame.get_column(name), [*policy.missing, *column.missing])
     plain = column.recode == "set" or isinstance(column.hierarchy, Tree | Mask)
     if column.type == "numeric" and not plain:
-        return parse_numbers(name, cells, table)[0]
+        numbers = parse_numbers(name, cells, table)[0]
+        return numbers if column.publish is None else coarsened(numbers, column.publish)
     if column.type == "date" and not plain:
         return parse_dates(name, cells, column, table)[0]
     return as_text(cells)

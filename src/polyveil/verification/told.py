@@ -91,7 +91,10 @@ def _check_sensitive(manifest: Mapping[str, Any], policy: Policy) -> list[Findin
         free = not isinstance(column.hierarchy, Tree | Order)
         nobodys = any(count == 0 for count in (counts[: len(values)] if free else ()))
         plain = all(_is_label(kind_of(column), value) for value in values)
-        if places != sorted(places) or nobodys or not plain:
+        if column.publish is not None and not all(column.publish.is_published(value) for value in values):
+            words = f"{name} has values that are not rounded or grouped as the policy says"
+            findings.append(fails(f"published {name}", words))
+        elif places != sorted(places) or nobodys or not plain:
             words = f"the manifest lists values of {name} that no row has, or not in their order and own text"
             findings.append(fails(f"domain of {name}", words))
     return findings

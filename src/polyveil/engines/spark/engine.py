@@ -89,6 +89,11 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         if policy.person is not None:
             rule = "the rows of a person may come to lie in several blocks, so people cannot be counted"
             faults.append(Fault(f"columns.{policy.person}.role", rule, "Leave --engine spark out"))
+        coarser = [name for name, column in policy.columns.items() if column.publish is not None]
+        if coarser:
+            rule = "numbers are made coarser before they are read by Spark, or on this machine"
+            remedy = "Round them in Spark and remove publish, or leave --engine spark out"
+            faults.append(Fault(f"columns.{coarser[0]}.publish", rule, remedy))
         if policy.privacy.joint:
             rule = "combinations of columns are compared over all released rows at once, not block by block"
             faults.append(Fault("privacy.joint", rule, "Remove it, or leave --engine spark out"))
