@@ -21,9 +21,10 @@ from polyveil.models import models_for
 from polyveil.models.reach import check_reachable, check_reached
 from polyveil.policy import PolicyLike, fitted, load_policy
 from polyveil.progress import Progress, shown
-from polyveil.releases import Release, form_of, resolve_form
+from polyveil.releases import Release, form_of, resolve_form, with_format
 from polyveil.releases.release import refuse_unless
 from polyveil.releases.signing import Signer, signer_of
+from polyveil.table.databases.place import is_url
 
 STAGES = ("read", "encode", "partition", "refine", "measure", "release", "write", "verify")
 
@@ -116,6 +117,8 @@ def _anonymize(
         with clock.stage("read"):
             table = engine.read(source)
             policy = fitted(policy, engine.columns(table))
+            if not is_url(out):
+                policy = with_format(policy, engine.natural_format(table))
         with clock.stage("encode"):
             bound = engine.bind(table, policy)
             attributes = engine.attributes(bound)

@@ -43,7 +43,8 @@ def bundle() -> str:
     """Files and manifest keys of the three forms."""
     parts = [
         "A release is a folder. It is written beside its place, verified from the written files, and then renamed: it "
-        "is whole or absent. `release: {format: csv}` writes `.csv` in place of `.parquet`. In a database, every table "
+        "is whole or absent. Tables from CSV, Excel and statistics programs are released as "
+        "`.csv` in place of `.parquet`; `release.format` chooses. In a database, every table "
         "of the release is a table, and the manifest is the one cell of the table `manifest`.",
         "For a table with the quasi-identifiers age and zip and the sensitive columns disease and salary:",
     ]

@@ -14,6 +14,7 @@ from polyveil.cli.catalogue import methods, models
 from polyveil.cli.check import check
 from polyveil.cli.compare import compare
 from polyveil.cli.demo import demo
+from polyveil.cli.export import export
 from polyveil.cli.inspect import inspect
 from polyveil.cli.keys import keys
 from polyveil.cli.report import report
@@ -52,6 +53,7 @@ for command in (
     attack,
     compare,
     report,
+    export,
     keys,
     methods,
     models,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 
 from polyveil.methods.base import Method
 from polyveil.models import Attribute, ClassStatistics, Model, Verdict
@@ -70,6 +70,10 @@ class Engine(ABC, Generic[SourceT, BoundT, FoundT, FiguresT, TableT, ReleaseT]):
 
     @abstractmethod
     def read(self, source: Any) -> SourceT: ...
+
+    def natural_format(self, table: SourceT) -> Literal["parquet", "csv"]:
+        """How releases of this table are written unless the policy says otherwise."""
+        return "parquet"
 
     @abstractmethod
     def columns(self, table: SourceT) -> Sequence[str]:

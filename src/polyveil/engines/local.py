@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -76,6 +76,10 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
     def read(self, source: Any) -> Table:
         return read(source, **self._reading)
 
+    def natural_format(self, table: Table) -> Literal["parquet", "csv"]:
+        """Whoever works with text, Excel or a statistics program gets text, which all of these open."""
+        return "parquet" if table.source in (None, "parquet") else "csv"
+
     def columns(self, table: Table) -> Sequence[str]:
         return table.columns
 
@@ -83,7 +87,7 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
         kept = rows_kept(policy, table)
         part = table if kept is None else replace(table, frame=table.frame[kept])
         bound = bind(policy, part)
-        return Original(bound, encode(bound), table.kind, kept, table.height)
+        return Original(bound, encode(bound), table.kind, kept, table.height, _hint(table))
 
     def attributes(self, bound: Original) -> dict[str, Attribute]:
         return attributes_of(bound.coded)
@@ -158,6 +162,15 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
 
     def verify(self, written: Any) -> Verification:
         return verify(written)
+
+
+def _hint(table: Table) -> str | None:
+    """How people get back the kind of file they came with."""
+    if table.source not in ("excel", "statistical"):
+        return None
+    ending = {".sav": ".sav", ".zsav": ".sav", ".dta": ".dta"}.get(Path(table.name).suffix.lower(), ".xlsx")
+    labels = f" --labels-from {table.name}" if table.labels or table.codebook else ""
+    return f"`polyveil export RELEASE --to FILE{ending}{labels}` copies the release into a file for the same program."
 
 
 def in_people(table: CodedTable, class_of_row: IntArray) -> PeopleStatistics:

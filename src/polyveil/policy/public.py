@@ -35,6 +35,8 @@ def public(policy: Policy) -> dict[str, Any]:
     if policy.person is not None:
         data["unit"] = "person"
     data["privacy"] = policy.privacy.model_dump(exclude_none=True)
+    if data.get("release", {}).get("format") == "parquet":  # which is what its absence says
+        data["release"] = {key: value for key, value in data["release"].items() if key != "format"}
     data["method"] = {key: value for key, value in data["method"].items() if key not in _PRIVATE_OPTIONS}
     return {key: _for_json(part) for key, part in data.items()}
 

@@ -10,13 +10,16 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, WithJsonSchema, field_validator, model_validator
 
 from polyveil.policy.broken import BrokenRule
 from polyveil.policy.rules import interval_label, rising_edges
 from polyveil.policy.scalars import Number, number_label
+
+Edge = Annotated[float, WithJsonSchema({"anyOf": [{"type": "number"}, {"enum": ["-inf", "inf"]}]})]
+"""JSON has no infinite numbers, so they are written as words."""
 
 
 class Publish(BaseModel):
@@ -25,9 +28,7 @@ class Publish(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     round: Number | None = Field(default=None, gt=0, description="publish the nearest multiple of this number")
-    intervals: tuple[float, ...] | None = Field(
-        default=None, description="publish the interval; a rising list of edges"
-    )
+    intervals: tuple[Edge, ...] | None = Field(default=None, description="publish the interval; a rising list of edges")
 
     @field_validator("round", mode="before")
     @classmethod

@@ -231,7 +231,11 @@ class ReleaseChoice(Part):
     form: FormName | None = Field(
         default=None, description="what is published; the method's own form where it is not given"
     )
-    format: Literal["parquet", "csv"] = Field(default="parquet", description="how files are written")
+    format: Literal["parquet", "csv"] | None = Field(
+        default=None,
+        description="how files are written; by default csv for tables from text, Excel and statistics programs, "
+        "parquet for others",
+    )
     numbers: Literal["interval", "midpoint", "mean"] = Field(
         default="interval", description="how a generalized number is written"
     )
@@ -245,6 +249,11 @@ class ReleaseChoice(Part):
         description="none: nothing tells whose rows belong together; pseudonym: a random key per person",
     )
     counts: bool = Field(default=False, description="write equal rows of a sensitive table once, with their count")
+
+    @property
+    def file_format(self) -> Literal["parquet", "csv"]:
+        """How files are written; a published policy that does not say it means Parquet."""
+        return self.format or "parquet"
 
     @property
     def exact_quasi(self) -> bool:

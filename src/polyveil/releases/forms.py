@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 from polyveil.errors import Fault, PolicyError
 from polyveil.methods.base import Method
@@ -65,3 +65,10 @@ def resolve_form(policy: Policy, method: Method[Any]) -> Policy:
     if faults:
         raise PolicyError(faults)
     return resolved
+
+
+def with_format(policy: Policy, natural: Literal["parquet", "csv"]) -> Policy:
+    """The policy with the natural format of its table, unless it asks for one."""
+    if policy.release.format is not None or natural == "parquet":
+        return policy
+    return policy.model_copy(update={"release": policy.release.model_copy(update={"format": natural})})

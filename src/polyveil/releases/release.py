@@ -123,6 +123,8 @@ class Original:
     """The rows that rows_per_person left in; None: all."""
     read: int = 0
     """Rows of the table that was read."""
+    hint: str | None = None
+    """What else the steward can do with the release."""
 
     def of_all_rows(self, class_of_row: IntArray) -> IntArray:
         """The class of every row that was read; -1 for those left out."""
@@ -139,12 +141,13 @@ class Original:
     @property
     def notes(self) -> tuple[str, ...]:
         """What the steward should know."""
+        hint = (self.hint,) if self.hint is not None else ()
         left_out = 0 if self.kept is None else self.read - len(self.kept)
         limit = self.bound.policy.privacy.rows_per_person
         if not left_out or limit is None:
-            return self.bound.notes
+            return (*self.bound.notes, *hint)
         words = f"{left_out:,} of {self.read:,} rows were left out by chance, so that nobody has more than"
-        return (*self.bound.notes, f"{words} {limit.at_most} rows (privacy.rows_per_person).")
+        return (*self.bound.notes, f"{words} {limit.at_most} rows (privacy.rows_per_person).", *hint)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -180,7 +183,7 @@ class Release(DescribedRelease[Any]):
     @property
     def file_format(self) -> str:
         """How the tables are written: parquet or csv."""
-        return from_public(self.manifest["policy"]).release.format
+        return from_public(self.manifest["policy"]).release.file_format
 
     def verify(self) -> Verification:
         """Check the tables against the manifest, by the code that checks strangers' releases."""

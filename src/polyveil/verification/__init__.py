@@ -169,7 +169,7 @@ def verify_tables(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame
         return Verification(tuple(strange))
     content = FORMS[manifest["form"]](manifest, policy, tables)
     closed = check_closed(manifest, policy) + check_cells(manifest, policy, tables)
-    if policy.release.format == "csv":
+    if policy.release.file_format == "csv":
         closed += formula_findings(tables)
     return Verification((*closed, *content.findings), content.verdicts)
 

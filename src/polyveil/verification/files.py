@@ -119,7 +119,7 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
 
 def check_listed(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
     """The manifest lists exactly the files that a release of its form has, in order."""
-    listed, of_form = list(manifest.get("files", {})), _files_of_form(manifest, policy.release.format)
+    listed, of_form = list(manifest.get("files", {})), _files_of_form(manifest, policy.release.file_format)
     findings = [
         fails("extra file", f"{name} is listed in the manifest, but is no file of a {manifest['form']} release")
         for name in sorted(set(listed) - of_form)

@@ -97,7 +97,7 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         if policy.privacy.joint:
             rule = "combinations of columns are compared over all released rows at once, not block by block"
             faults.append(Fault("privacy.joint", rule, "Remove it, or leave --engine spark out"))
-        if policy.release.format != "parquet":
+        if policy.release.file_format != "parquet":
             rule = f"Spark writes releases as Parquet, not as {policy.release.format}"
             faults.append(Fault("release.format", rule, "Write format: parquet, or leave it out"))
         if faults:

@@ -98,7 +98,7 @@ class _Start:
 
         def setter(key: str) -> Any:
             def keep(event: Any) -> None:
-                if event.value is None:
+                if event.value in (None, ""):
                     release.pop(key, None)
                 else:
                     release[key] = event.value
@@ -112,8 +112,8 @@ class _Start:
                 "outlined dense"
             ).style("min-width: 160px")
             ui.select(
-                {"parquet": "Parquet", "csv": "CSV"},
-                value=release.get("format", "parquet"),
+                {"": "As the table", "parquet": "Parquet", "csv": "CSV"},
+                value=release.get("format", ""),
                 label="Files",
                 on_change=setter("format"),
             ).props("outlined dense").style("min-width: 120px")
