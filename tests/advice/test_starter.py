@@ -57,14 +57,16 @@ EXPECTED = """\
 # A first policy for patients.csv: suggestions from the names and values of the columns, not decisions.
 # Check every role: identifier is dropped, quasi generalized, sensitive protected, insensitive published as it is.
 version: 1
+defaults: {quasi: {recode: set}}  # categories without a hierarchy are released as sets of values
 columns:
   name:   {role: identifier}  # Column name suggests a person's name.
-  age:    {role: quasi, type: numeric, hierarchy: {intervals: {width: 5, levels: 3}}}  # Column name suggests age.
-  zip:    {role: quasi, type: categorical, hierarchy: {mask: 5}}  # Column name suggests a postal code.
+  age:    {role: quasi, type: numeric}  # Column name suggests age.
+  zip:    {role: quasi, type: categorical, for_quasi: {hierarchy: {mask: 5}}}  # Column name suggests a postal code.
   # Column name suggests a place. Read as missing: "?" in 1,200 rows. May mean missing: -9 in 3 rows.
-  town:   {role: quasi, type: categorical, recode: set, missing: ["?"]}
+  town:   {role: quasi, type: categorical, missing: ["?"]}
   street: {role: quasi, type: categorical}  # It says so.
-  seen:   {role: quasi, type: date, hierarchy: {date: [month, year]}, date_format: "%d.%m.%Y"}  # It says so.
+  # It says so.
+  seen:   {role: quasi, type: date, for_quasi: {hierarchy: {date: [month, year]}}, date_format: "%d.%m.%Y"}
   pain:   {role: sensitive, type: ordinal, hierarchy: {order: ["no", some, much]}}  # It says so.
   ward:   {role: insensitive}  # It says so.
 # k: every row looks like at least 4 others.

@@ -96,7 +96,7 @@ def test_types_of_native_columns():
         "void": "categorical",
         "kind": "categorical",
     }
-    assert columns["void"].role == "insensitive"
+    assert columns["void"].role == "drop"
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_evidence_speaks_where_names_do_not():
         "id": "identifier",
         "patient_no": "person",
         "remark": "identifier",
-        "source": "insensitive",
+        "source": "drop",
         "happened": "quasi",
         "group": "quasi",
     }

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from polyveil.policy.patterns import fits
 from polyveil.policy.schema import DEFAULT_METHOD, Role
 from polyveil.policy.to_yaml import WIDTH, entry, scalar
 from polyveil.table.profiling.column import ColumnProfile
+from polyveil.table.profiling.relations import prefix_of
 
 DEFAULT_K = 5
 DEFAULT_T = 0.2
+WIDE = 30
+"""A table with more columns gets a policy in groups: patterns, and everything undecided left out."""
 # Sets of more values than this say little, and fill a page.
 _LARGEST_SET = 100
+_MOST_NAMED = 12
 _ISO_DATE = "%Y-%m-%d"
 _HEAD = """\
 # A first policy{source}: suggestions from the names and values of the columns, not decisions.
@@ -26,17 +32,94 @@ def starter_policy(
 ) -> str:
     """YAML text of a policy for the profiled columns; it loads as it is. `source` names the table in a comment.
 
-    Closeness `t` is asked for where sensitive columns are suggested, k-anonymity always.
+    Closeness `t` is asked for where sensitive columns are suggested, k-anonymity always. What the profile is unsure
+    about is left out of the release until the steward decides, unless it is only generalized.
     """
-    chosen = _with_something_to_protect(profiles)
-    names = [profile.name for profile in chosen]
-    pad = min(max((len(scalar(name)) for name in names), default=0) + 1, 24)
-    lines = [_HEAD.format(source=f" for {_one_line(source)}" if source else "") + "version: 1", "columns:"]
-    for profile in chosen:
-        lines += _explained(entry(profile.name, _column(profile), indent=2, pad=pad), _comment(profile))
+    chosen = _with_something_to_protect([_until_decided(profile, len(profiles) > WIDE) for profile in profiles])
+    lines = [_HEAD.format(source=f" for {_one_line(source)}" if source else "") + "version: 1"]
+    if any(_column(profile).get("recode") for profile in chosen):
+        lines.append(
+            "defaults: {quasi: {recode: set}}  # categories without a hierarchy are released as sets of values"
+        )
+    lines.append("columns:")
+    lines += _grouped(chosen) if len(chosen) > WIDE else _one_by_one(chosen)
     roles = {profile.role for profile in chosen}
     lines += _privacy(k, t if "sensitive" in roles else None, "person" if "person" in roles else "row")
     return "\n".join([*lines, *entry("method", {"name": DEFAULT_METHOD})]) + "\n"
+
+
+def _until_decided(profile: ColumnProfile, wide: bool) -> ColumnProfile:
+    """Left out if it is not sure what it is: nothing unsure is published as it is, and in a wide table not at all."""
+    generalized = profile.role in ("quasi", "identifier", "person", "drop")
+    unsure = profile.asked if profile.role == "insensitive" else profile.confidence == "low"
+    if not unsure or (generalized and not wide):
+        return profile
+    reason = f"Left out until you decide ({profile.role}?): {profile.reason}"
+    return replace(profile, role="drop", reason=reason, hierarchy=None)
+
+
+def _one_by_one(chosen: Sequence[ColumnProfile]) -> list[str]:
+    pad = min(max((len(scalar(profile.name)) for profile in chosen), default=0) + 1, 24)
+    lines = []
+    for profile in chosen:
+        lines += _explained(entry(profile.name, _written(profile), indent=2, pad=pad), _comment(profile))
+    return lines
+
+
+def _grouped(chosen: Sequence[ColumnProfile]) -> list[str]:
+    """Columns by role, those with names alike as one pattern; what is left out is named in comments only."""
+    lines: list[str] = []
+    titles: dict[Role, str] = {
+        "person": "Whom a row is about.",
+        "identifier": "Removed: they point to a person or a row.",
+        "quasi": "Quasi-identifiers: others may know them, so they are generalized.",
+        "sensitive": "Sensitive: published, and protected by t.",
+        "insensitive": "Published as they are.",
+    }
+    for role, title in titles.items():
+        group = [profile for profile in chosen if profile.role == role]
+        if group:
+            lines.append(f"  # {title}")
+            for name, profile in _with_patterns(group, chosen):
+                lines += entry(name, _written(profile), indent=2)
+    lines.append("other_columns: drop  # left out until you give them a role above:")
+    left: dict[str, list[str]] = defaultdict(list)
+    for profile in chosen:
+        if profile.role == "drop":
+            left[_one_line(profile.reason)].append(profile.name)
+    for reason, names in left.items():
+        rest = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        lines += _wrapped(f"{', '.join(map(_one_line, names[:_MOST_NAMED]))}{rest}: {reason}")
+    return lines
+
+
+def _with_patterns(
+    group: Sequence[ColumnProfile], everything: Sequence[ColumnProfile]
+) -> list[tuple[str, ColumnProfile]]:
+    """Name or pattern, and a column it stands for; a pattern only if all columns that fit it are written alike."""
+    alike: dict[str, list[ColumnProfile]] = defaultdict(list)
+    for profile in group:
+        alike[prefix_of(profile.name) or profile.name].append(profile)
+    found = []
+    for prefix, members in alike.items():
+        pattern = f"{prefix}*"
+        covered = [profile for profile in everything if fits(pattern, profile.name)]
+        if len(members) > 2 and all(_written(one) == _written(members[0]) for one in covered):
+            found.append((pattern, members[0]))
+        else:
+            found += [(profile.name, profile) for profile in members]
+    return found
+
+
+def _wrapped(text: str) -> list[str]:
+    """A comment over several lines."""
+    lines, line = [], "#  "
+    for word in text.split(" "):
+        if len(line) + len(word) + 1 > WIDTH and line != "#  ":
+            lines.append(line)
+            line = "#    "
+        line += f" {word}"
+    return [*lines, line]
 
 
 def _explained(lines: list[str], comment: str) -> list[str]:
@@ -70,14 +153,19 @@ def _with_something_to_protect(profiles: Sequence[ColumnProfile]) -> list[Column
 
 
 def _column(profile: ColumnProfile) -> dict[str, Any]:
-    """One column in the notation of the policy file."""
+    """One column in the notation of the policy file, with the defaults written out.
+
+    Numbers need no intervals: ranges are found that fit the rows, and lose less than ranges given beforehand.
+    """
     data: dict[str, Any] = {"role": profile.role}
     if profile.role in ("quasi", "sensitive"):
-        rule = dict(profile.hierarchy) if profile.hierarchy else None
+        rule = dict(profile.hierarchy) if profile.hierarchy and "intervals" not in profile.hierarchy else None
         ordered = rule is not None and "order" in rule
         data["type"] = "ordinal" if ordered else "categorical" if profile.type == "ordinal" else profile.type
-        if rule is not None:
+        if rule is not None and ordered:
             data["hierarchy"] = rule
+        elif rule is not None and profile.role == "quasi":
+            data["for_quasi"] = {"hierarchy": rule}
         elif profile.role == "quasi" and data["type"] == "categorical" and profile.distinct <= _LARGEST_SET:
             data["recode"] = "set"
         if data["type"] == "date" and profile.date_format not in (None, _ISO_DATE):
@@ -88,18 +176,25 @@ def _column(profile: ColumnProfile) -> dict[str, Any]:
     return data
 
 
+def _written(profile: ColumnProfile) -> dict[str, Any]:
+    """The same without what the defaults say."""
+    return {key: value for key, value in _column(profile).items() if key != "recode"}
+
+
 def _text_markers(profile: ColumnProfile) -> list[str]:
-    """Markers such as `?`. Numbers such as 999 may be what they seem, so they are only mentioned."""
-    return [hint.marker for hint in profile.missing_hints if not _is_number(hint.marker)]
+    """Markers such as `?`, and numbers far from all others. A 9 may be what it seems, so it is only mentioned."""
+    return [hint.marker for hint in profile.missing_hints if hint.sure or not _is_number(hint.marker)]
 
 
 def _comment(profile: ColumnProfile) -> str:
     """The reason for the role, and what the steward should look at."""
-    parts = [_one_line(profile.reason)]
+    parts = [_one_line(profile.reason), *map(_one_line, profile.evidence)]
     if profile.role not in ("identifier", "person"):
         rows = {hint.marker: hint.rows for hint in profile.missing_hints}
         read = ", ".join(f"{scalar(marker)} in {rows[marker]:,} rows" for marker in _text_markers(profile))
-        doubtful = ", ".join(f"{marker} in {rows[marker]:,} rows" for marker in rows if _is_number(marker))
+        doubtful = ", ".join(
+            f"{marker} in {rows[marker]:,} rows" for marker in rows if marker not in _text_markers(profile)
+        )
         parts += [f"Read as missing: {read}."] if read else []
         parts += [f"May mean missing: {doubtful}."] if doubtful else []
     return " ".join(part for part in parts if part)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -27,6 +27,14 @@ def inspect(
     missing: Annotated[
         list[str] | None, typer.Option(help="A cell text that means missing, such as '?'; repeatable.")
     ] = None,
+    dictionary: Annotated[
+        Path | None, typer.Option(help="A data dictionary: CSV with column names and their descriptions.")
+    ] = None,
+    words: Annotated[
+        Path | None,
+        typer.Option(help="Words of your own that say what columns are about: lines of `topic: word word`."),
+    ] = None,
+    every: Annotated[bool, typer.Option("--every", help="List every column of a wide table, not only groups.")] = False,
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel workbook, or file in a ZIP archive.")] = None,
@@ -40,13 +48,14 @@ def inspect(
     with reported_errors(as_json=as_json):
         from polyveil.table.profiling.profile import profile
 
-        found = profile(data, missing=missing or (), table=table, query=query, sheet=sheet)
+        reading = {"missing": missing or (), "table": table, "query": query, "sheet": sheet}
+        found = profile(data, dictionary=dictionary, words=words, **reading)
         if out is not None:
             _write(out, found.columns, found.name)
         if as_json:
             print_json({**found.to_dict(), "policy": str(out) if out else None})
         else:
-            _show(found, out)
+            _show(found, out, every=every)
 
 
 def _write(out: Path, profiles: Sequence[ColumnProfile], source: str) -> None:
@@ -62,28 +71,72 @@ def _write(out: Path, profiles: Sequence[ColumnProfile], source: str) -> None:
         raise InputError(f"{out} cannot be written ({error.strerror}). Choose another place") from None
 
 
-def _show(found: Profile, out: Path | None) -> None:
-    from polyveil.cli.show import console, plain_table
+WIDE = 40
+"""A table with more columns is shown in groups."""
+_COLOUR = {
+    "person": "cyan",
+    "identifier": "red",
+    "quasi": "yellow",
+    "sensitive": "magenta",
+    "insensitive": "dim",
+    "drop": "red",
+}
+
+
+def _show(found: Profile, out: Path | None, *, every: bool) -> None:
+    from polyveil.cli.show import console
 
     screen = console()
-    table = plain_table("column", "type", "missing", "distinct", "role", "reason")
-    colour = {"person": "cyan", "identifier": "red", "quasi": "yellow", "sensitive": "magenta", "insensitive": "dim"}
-    for column in found.columns:
-        hints = "".join(f"; {hint.marker!r} may mean missing" for hint in column.missing_hints)
-        role = f"[{colour[column.role]}]{column.role}[/]"
-        table.add_row(
-            column.name, column.type, f"{column.missing:,}", f"{column.distinct:,}", role, column.reason + hints
-        )
     screen.print(f"{found.height:,} rows, {len(found.columns)} columns\n")
-    screen.print(table)
+    screen.print(_columns(found) if every or len(found.columns) <= WIDE else _groups(found))
     if found.quasi:
         share = found.singled_out / max(found.height, 1)
         who = "rows" if any(column.role == "person" for column in found.columns) else "people"
-        screen.print(
-            f"\n[bold]{found.singled_out:,}[/] {who} ({share:.1%}) have a unique combination of "
-            f"{', '.join(found.quasi)}"
-        )
+        named = ", ".join(found.quasi[:12]) + (f" and {len(found.quasi) - 12} more" if len(found.quasi) > 12 else "")
+        screen.print(f"\n[bold]{found.singled_out:,}[/] {who} ({share:.1%}) have a unique combination of {named}")
+    if found.decisions:
+        screen.print("\n[bold]Please decide[/] (until then, the policy leaves out what is unsure):")
+        for decision in found.decisions:
+            names = ", ".join(decision.columns[:6]) + (" ..." if len(decision.columns) > 6 else "")
+            screen.print(f"  {decision.question}  [dim]{names if len(decision.columns) > 1 else decision.reason}[/]")
     if out is not None:
         screen.print(f"\nPolicy to edit: [bold]{out}[/]")
     else:
         screen.print("\nAdd --out policy.yaml to write these suggestions as a policy to edit")
+
+
+def _columns(found: Profile) -> Any:
+    from polyveil.cli.show import plain_table
+
+    table = plain_table("column", "type", "missing", "distinct", "role", "reason")
+    for column in found.columns:
+        hints = "".join(f" {hint.marker!r} may mean missing ({hint.kind})." for hint in column.missing_hints)
+        evidence = "".join(f" {each}" for each in column.evidence)
+        role = f"[{_COLOUR[column.role]}]{column.role}[/]" + ("?" if column.asked else "")
+        table.add_row(
+            column.name,
+            column.type,
+            f"{column.missing:,}",
+            f"{column.distinct:,}",
+            role,
+            column.reason + evidence + hints,
+        )
+    return table
+
+
+def _groups(found: Profile) -> Any:
+    """One line per role and reason."""
+    from polyveil.cli.show import plain_table
+
+    table = plain_table("columns", "role", "reason", "such as")
+    groups: dict[tuple[str, str], list[str]] = {}
+    for column in found.columns:
+        role = f"[{_COLOUR[column.role]}]{column.role}[/]" + ("?" if column.asked else "")
+        words = column.reason.split(".")[0].split(",")[0]
+        groups.setdefault((role, words.split(" (")[0]), []).append(column.name)
+    order = list(_COLOUR)
+    for (role, reason), names in sorted(
+        groups.items(), key=lambda item: (order.index(item[0][0].split("]")[1].split("[")[0]), -len(item[1]))
+    ):
+        table.add_row(str(len(names)), role, reason, ", ".join(names[:3]) + (" ..." if len(names) > 3 else ""))
+    return table

@@ -28,7 +28,8 @@ from polyveil.table.parse import (
     place_of,
     without_markers,
 )
-from polyveil.table.profiling.people import MANY, is_key_by_name
+from polyveil.table.profiling.people import MANY
+from polyveil.table.profiling.words import is_key_by_name
 from polyveil.table.source import Table
 
 

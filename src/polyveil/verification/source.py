@@ -23,7 +23,7 @@ from polyveil.policy import Policy
 from polyveil.policy.rules import DateParts, Intervals, Mask, Order, Tree, number_label
 from polyveil.policy.schema import Column
 from polyveil.table.parse import as_text, coarsened, parse_dates, parse_numbers, without_markers
-from polyveil.table.profiling.people import is_key_by_name
+from polyveil.table.profiling.words import is_key_by_name
 from polyveil.table.source import Table, read
 from polyveil.verification.attributes import codes_of_cells, declared_attributes, kind_of
 from polyveil.verification.classes import class_of_row

@@ -8,14 +8,7 @@ from dataclasses import replace
 import polars as pl
 
 from polyveil.table.profiling.column import ColumnProfile
-from polyveil.table.profiling.words import (
-    OFFICIAL_NUMBER,
-    SEX,
-    is_number_of_a_person,
-    is_numbered,
-    is_person,
-    meaning_of,
-)
+from polyveil.table.profiling.words import is_key_by_name, is_numbered, meaning_of
 from polyveil.table.source import Table
 
 MANY = 0.05
@@ -24,11 +17,6 @@ MANY_WITHOUT_NAME = 0.2
 """The same for a column whose name does not say that it is a person's key."""
 CONSTANT, BY_CHANCE = 0.95, 0.7
 """A column belongs to the person if so many rows agree with the person's first row, and fewer would by chance."""
-
-
-def is_key_by_name(name: str) -> bool:
-    """Whether the name speaks of a person's key: patient, patient_nbr, ssn; not of a stay or a visit."""
-    return is_person(name) or is_number_of_a_person(name) or meaning_of(name) is OFFICIAL_NUMBER
 
 
 def with_person(table: Table, profiles: Sequence[ColumnProfile]) -> tuple[ColumnProfile, ...]:
@@ -48,7 +36,7 @@ def with_person(table: Table, profiles: Sequence[ColumnProfile]) -> tuple[Column
     if found is None:
         return tuple(profiles)
     reason = f"{why}: {found.distinct:,} people in {table.height:,} rows."
-    person = replace(found, role="person", reason=reason, hierarchy=None)
+    person = replace(found, role="person", reason=reason, hierarchy=None, confidence="high", topic="person")
     return tuple(person if about is found else about for about in profiles)
 
 
@@ -80,5 +68,10 @@ def _constant(table: Table, key: ColumnProfile, profiles: Sequence[ColumnProfile
         for name, share, likely in zip(names, agree, random, strict=True)
         if share >= CONSTANT and likely < BY_CHANCE
     ]
-    changing_sex = any(meaning_of(name) is SEX and name not in kept for name in names)
+    changing_sex = any(_is_sex(name) and name not in kept for name in names)
     return [] if changing_sex or len(kept) < 2 else kept
+
+
+def _is_sex(name: str) -> bool:
+    meaning = meaning_of(name)
+    return meaning is not None and meaning.topic == "sex"

@@ -1,7 +1,7 @@
 """A first look at a table: what each column is, who it might point to, and what a policy could say about it.
 
-Suggestions, not decisions: names are read as words (`profile_words`), values as evidence. Where nothing is known a
-column is suggested as a quasi-identifier, because a wrong guess there costs detail, and the other way round a person.
+Names and descriptions are read as words (`words`), values as evidence (`values`, `types`), columns beside each other
+(`relations`); `roles` suggests from all of it, and `decisions` asks what only the steward can know.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -18,22 +19,16 @@ from polyveil.errors import InputError, listed
 from polyveil.policy.schema import Role
 from polyveil.results import Result, Row, counted
 from polyveil.table.profiling.column import ColumnProfile, MissingHint
+from polyveil.table.profiling.decisions import Decision, decisions_of
+from polyveil.table.profiling.dictionary import read_dictionary
 from polyveil.table.profiling.people import with_person
-from polyveil.table.profiling.types import Kind, kind_of, lengths
-from polyveil.table.profiling.words import (
-    POSTCODE,
-    SAMPLING,
-    Meaning,
-    is_number_of_a_person,
-    is_numbered,
-    meaning_of,
-)
+from polyveil.table.profiling.relations import related
+from polyveil.table.profiling.roles import Evidence, suggest
+from polyveil.table.profiling.types import Kind, kind_of, kind_of_marker, lengths
+from polyveil.table.profiling.values import shape_of
+from polyveil.table.profiling.vocabulary_files import Meaning, Vocabulary, vocabulary
+from polyveil.table.profiling.words import meaning_of
 from polyveil.table.source import Table, read
-
-# From this share of rows with a value of their own on, a code or text is an identifier in all but name.
-NEARLY_ALL = 0.9
-MANY = 0.05
-_LONG_TEXT = 40
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,6 +39,8 @@ class Profile(Result):
     columns: tuple[ColumnProfile, ...]
     singled_out: int
     name: str = "table"
+    decisions: tuple[Decision, ...] = ()
+    """Questions about groups of columns that only you can answer."""
 
     @property
     def quasi(self) -> list[str]:
@@ -59,26 +56,38 @@ class Profile(Result):
 
     def records(self) -> Sequence[Row]:
         """One row per column."""
-        names = ("name", "type", "missing", "distinct", "role", "reason")
+        names = ("name", "type", "missing", "distinct", "role", "confidence", "reason")
         return [{name: getattr(column, name) for name in names} for column in self.columns]
 
     def to_dict(self) -> dict[str, Any]:
         """As `polyveil inspect --json` prints it."""
         columns = [{key: _plain(value) for key, value in asdict(column).items()} for column in self.columns]
-        return {"rows": self.height, "quasi": self.quasi, "singled_out": self.singled_out, "columns": columns}
+        return {
+            "rows": self.height,
+            "quasi": self.quasi,
+            "singled_out": self.singled_out,
+            "columns": columns,
+            "decisions": [each.to_dict() for each in self.decisions],
+        }
 
 
 def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, str | int | float | list | tuple | dict) else str(value)
 
 
-def profile(source: Any, **reading: Any) -> Profile:
+def profile(
+    source: Any, *, dictionary: Path | str | None = None, words: Path | str | None = None, **reading: Any
+) -> Profile:
     """Look at every column of a table: its type, missing cells, and a suggested role with the reason.
 
     Parameters
     ----------
     source : path, frame, Table or database address
         The table.
+    dictionary : path, optional
+        A data dictionary: a CSV file with a column of names and one of descriptions. They are read like names.
+    words : path, optional
+        Words of your own, as lines of ``topic: word word``, that say what columns are about.
     **reading
         Options of `polyveil.read`, such as ``missing=["?"]``.
 
@@ -104,15 +113,23 @@ def profile(source: Any, **reading: Any) -> Profile:
     2
     """
     table = read(source, **reading)
-    columns = column_profiles(table)
+    known = vocabulary(Path(words) if words is not None else None)
+    labels = read_dictionary(dictionary, table.columns) if dictionary is not None else {}
+    columns = column_profiles(table, labels, known)
     quasi = [column.name for column in columns if column.role == "quasi"]
     alone = singled_out(table, quasi) if quasi else 0
-    return Profile(table.height, columns, alone, table.name, frame_kind=table.kind)
+    asked = decisions_of(columns, known.topics)
+    return Profile(table.height, columns, alone, table.name, asked, frame_kind=table.kind)
 
 
-def column_profiles(table: Table) -> tuple[ColumnProfile, ...]:
-    """The columns alone."""
-    return with_person(table, [_profile_column(table, name) for name in table.columns])
+def column_profiles(
+    table: Table, labels: Mapping[str, str] | None = None, words: Vocabulary | None = None
+) -> tuple[ColumnProfile, ...]:
+    """The columns alone; `labels` are descriptions by name, beside those that the file itself may have."""
+    known = words or vocabulary()
+    described = {**table.labels, **(labels or {})}
+    found = [_profile_column(table, name, described.get(name, ""), known) for name in table.columns]
+    return with_person(table, related(table, found, known.topics))
 
 
 def singled_out(table: Table, columns: Sequence[str]) -> int:
@@ -126,39 +143,16 @@ def singled_out(table: Table, columns: Sequence[str]) -> int:
     return int(sizes.select((pl.col("rows") == 1).sum()).collect().item())
 
 
-@dataclass(frozen=True)
-class _Evidence:
-    """What the values of one column show."""
-
-    name: str
-    rows: int
-    values: pl.Series
-    counts: pl.Series
-    kind: Kind
-
-    @property
-    def present(self) -> int:
-        return int(self.counts.sum())
-
-    @property
-    def unique_share(self) -> float:
-        return int((self.counts == 1).sum()) / self.rows
-
-    @property
-    def distinct_share(self) -> float:
-        return self.values.len() / max(self.present, 1)
-
-
-def _profile_column(table: Table, name: str) -> ColumnProfile:
+def _profile_column(table: Table, name: str, label: str, words: Vocabulary) -> ColumnProfile:
     cells = table.frame[name]
     counted = cells.alias("value").value_counts(name="rows").filter(pl.col("value").is_not_null())
     values, counts = counted["value"], counted["rows"]
     if isinstance(values.dtype, pl.Categorical | pl.Enum):
         values = values.cast(pl.String)
-    kind = kind_of(name, values, table.decimal)
-    evidence = _Evidence(name, table.height, values, counts, kind)
-    meaning = meaning_of(name)
-    role, reason = _role(evidence, meaning)
+    meaning = meaning_of(name, label, words)
+    kind = kind_of(name, values, table.decimal, meaning)
+    evidence = Evidence(name, table.height, values, counts, kind, meaning, label, shape_of(values))
+    found = suggest(evidence)
     return ColumnProfile(
         name=name,
         dtype=str(cells.dtype),
@@ -166,68 +160,23 @@ def _profile_column(table: Table, name: str) -> ColumnProfile:
         missing=cells.null_count(),
         distinct=values.len(),
         unique_share=evidence.unique_share,
-        role=role,
-        reason=reason,
-        hierarchy=_hierarchy(evidence, role, meaning),
+        role=found.role,
+        reason=found.reason,
+        hierarchy=_hierarchy(evidence, found.role, meaning),
         date_format=kind.date_format,
         missing_hints=_hints(values, counts, kind),
         low=kind.low,
         high=kind.high,
+        confidence=found.confidence,
+        topic=found.topic,
+        label=label,
     )
 
 
-def _role(evidence: _Evidence, meaning: Meaning | None) -> tuple[Role, str]:
-    """A role and the one reason for it; evidence that is stronger than the name comes first."""
-    if evidence.values.len() <= 1:
-        return "insensitive", _one_value(evidence)
-    if is_number_of_a_person(evidence.name) and evidence.distinct_share > MANY:
-        return "identifier", "Column name suggests a number given to a person."
-    if meaning is not None and meaning.role == "identifier":
-        return "identifier", f"Column name suggests {meaning.subject}."
-    if points_to_rows := _points_to_rows(evidence, meaning):
-        return "identifier", points_to_rows
-    if meaning is not None:
-        return meaning.role, f"Column name suggests {meaning.subject}."
-    if evidence.kind.type == "date":
-        return "quasi", "Dates of events are often known to others."
-    return "quasi", "No hint from the name or the values. Treated as a quasi-identifier until you decide."
-
-
-def _one_value(evidence: _Evidence) -> str:
-    """Why a column tells nothing, and the one thing it may tell."""
-    if not evidence.present:
-        return "No values: every cell is missing."
-    missing = evidence.rows - evidence.present
-    if not missing:
-        return "All rows have the same value."
-    return f"One value, missing in {missing:,} rows. Whether it is filled may itself be sensitive."
-
-
-def _points_to_rows(evidence: _Evidence, meaning: Meaning | None) -> str | None:
-    """Why the values point to single rows, if they do so beyond what generalization could mend."""
-    share = evidence.unique_share
-    own = "Every value is unique" if share == 1 else f"{share:.1%} of the rows have a unique value"
-    if meaning is SAMPLING and evidence.unique_share > MANY:
-        return f"{own}, and the column says nothing about people. Drop it."
-    if evidence.kind.type == "categorical" and meaning is None:
-        text = evidence.values.cast(pl.String).str.len_chars()
-        if evidence.unique_share >= NEARLY_ALL:
-            return f"{own}, as in a column of names."
-        if float(text.cast(pl.Float64).mean() or 0.0) > _LONG_TEXT and evidence.distinct_share > 0.5:  # type: ignore[arg-type]
-            return "Free text, which may contain names."
-    if (
-        evidence.kind.whole
-        and evidence.distinct_share >= NEARLY_ALL
-        and (meaning is None or is_numbered(evidence.name))
-    ):
-        return f"{own}, as in a column of numbers or codes given to each row."
-    return None
-
-
-def _hierarchy(evidence: _Evidence, role: Role, meaning: Meaning | None) -> Mapping[str, Any] | None:
+def _hierarchy(evidence: Evidence, role: Role, meaning: Meaning | None) -> Mapping[str, Any] | None:
     """A rule that fits the values; None where they need a hierarchy of their own, or none."""
     kind = evidence.kind
-    if role in {"identifier", "insensitive"}:
+    if role in {"identifier", "insensitive", "drop"}:
         return None
     if kind.order is not None:
         return {"order": list(kind.order)}
@@ -240,7 +189,7 @@ def _hierarchy(evidence: _Evidence, role: Role, meaning: Meaning | None) -> Mapp
     return None
 
 
-def _is_code(evidence: _Evidence, meaning: Meaning | None) -> bool:
+def _is_code(evidence: Evidence, meaning: Meaning | None) -> bool:
     """Postal codes and their like: short codes of figures where those near each other begin alike."""
     if evidence.values.len() <= 20:
         return False
@@ -248,7 +197,7 @@ def _is_code(evidence: _Evidence, meaning: Meaning | None) -> bool:
     sizes = lengths(present)
     if sizes[0] < 2 or sizes[-1] > 12 or not present.str.contains(r"\d").all():
         return False
-    if meaning is POSTCODE:
+    if meaning is not None and meaning.topic == "postcode":
         return True
     return sizes[0] == sizes[-1] >= 4 and bool(present.str.contains(r"^\d+$").all())
 
@@ -276,5 +225,7 @@ def _hints(values: pl.Series, counts: pl.Series, kind: Kind) -> tuple[MissingHin
     hints = []
     for marker in kind.missing_markers:
         is_marker = values == (float(marker) if values.dtype.is_numeric() else marker)
-        hints.append(MissingHint(marker, int(counts.filter(is_marker).sum())))
+        number = marker.lstrip("-").isdigit()
+        sure = not number or (kind.type == "numeric" and len(marker.lstrip("-")) > 1)
+        hints.append(MissingHint(marker, int(counts.filter(is_marker).sum()), kind_of_marker(marker), sure))
     return tuple(hints)

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import polars as pl
 
 from polyveil.policy.schema import ColumnType
+from polyveil.table.profiling.column import MissingKind
+from polyveil.table.profiling.vocabulary_files import Meaning
 from polyveil.table.profiling.words import is_quantity
 
 TEXT_MARKERS = (
@@ -17,8 +19,34 @@ TEXT_MARKERS = (
     *("None", "none", "nil", "missing", "Missing", "MISSING", "unknown", "Unknown", "UNKNOWN", "(null)"),
     *("9999-99-99", "0000-00-00", "9999-12-31", "00/00/0000", "99/99/9999", "00.00.0000", "99.99.9999"),
 )
-_HIGH_MARKERS = tuple(float(f"{nines}{last}") for nines in ("9", "99", "999", "9999") for last in (7, 8, 9))
-_LOW_MARKERS = (-1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -999.0, -9999.0)
+_SURVEY_WORDS: dict[MissingKind, tuple[str, ...]] = {
+    "refused": (
+        *("refused", "refusal", "declined", "declined to answer", "prefer not to say", "prefer not to answer", "ref"),
+        *("verweigert", "keine angabe", "k.a.", "refus", "refuse de répondre", "ne souhaite pas répondre"),
+        *("no contesta", "no responde", "se negó", "prefiero no contestar", "recusou", "não respondeu"),
+        *("rifiuta", "non risponde", "geweigerd", "wil niet zeggen", "拒答", "拒绝回答"),
+    ),
+    "don't know": (
+        *("don't know", "dont know", "don’t know", "do not know", "not sure", "dk", "weiß nicht", "weiss nicht"),
+        *("ne sait pas", "nsp", "no sabe", "ns/nc", "não sabe", "nao sabe", "non so", "non sa", "weet niet", "不知道"),
+    ),
+    "not applicable": (
+        *("not applicable", "inapplicable", "does not apply", "skipped", "legitimate skip", "valid skip"),
+        *("trifft nicht zu", "entfällt", "sans objet", "non concerné", "no aplica", "não se aplica"),
+        *("non applicabile", "niet van toepassing", "nvt", "n.v.t.", "不适用"),
+    ),
+    "missing": ("not ascertained", "not available", "no answer", "blank", "could not obtain", "not stated", "未填"),
+}
+_KIND_OF_WORD = {word: kind for kind, words in _SURVEY_WORDS.items() for word in words}
+_KIND_OF_DIGIT: dict[str, MissingKind] = {"7": "refused", "8": "not applicable", "9": "don't know"}
+_SAME_DIGITS = tuple(float(digit * length) for digit in "789" for length in range(1, 8))
+_HIGH_MARKERS = (
+    *_SAME_DIGITS,
+    *(float(f"{nines}{last}") for nines in ("9", "99", "999", "9999", "99999") for last in (6, 7, 8)),
+)
+_LOW_MARKERS = (-1.0, *(-float(digit * length) for digit in "6789" for length in range(1, 5)))
+_FAR = 10
+"""A code for "missing" is this many steps above the values, or twice as high as the highest."""
 DATE_FORMATS = (
     *("%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y", "%m/%d/%Y", "%Y/%m/%d", "%d-%m-%Y", "%Y%m%d", "%d %b %Y", "%d %B %Y"),
     *("%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%d.%m.%Y %H:%M", "%d/%m/%Y %H:%M"),
@@ -55,7 +83,15 @@ class Kind:
     whole: bool = False
 
 
-def kind_of(name: str, values: pl.Series, decimal: str) -> Kind:
+def kind_of_marker(marker: str) -> MissingKind:
+    """What a marker usually means: 77 a refusal, 99 that somebody did not know."""
+    if marker.lower() in _KIND_OF_WORD:
+        return _KIND_OF_WORD[marker.lower()]
+    digits = marker.strip("-")
+    return _KIND_OF_DIGIT.get(digits[-1:], "missing") if digits.isdigit() else "missing"
+
+
+def kind_of(name: str, values: pl.Series, decimal: str, meaning: Meaning | None = None) -> Kind:
     """Judge the distinct values (no nulls) of a column."""
     if values.is_empty():
         return Kind("categorical")
@@ -63,14 +99,19 @@ def kind_of(name: str, values: pl.Series, decimal: str) -> Kind:
         days = values.cast(pl.Date)
         return Kind("date", low=_day(days.min()), high=_day(days.max()))
     if values.dtype.is_numeric():
-        return _kind_of_numbers(name, values.cast(pl.Float64), (), whole=values.dtype.is_integer())
+        numbers = values.cast(pl.Float64)
+        whole = values.dtype.is_integer() or bool((numbers.is_finite() & (numbers == numbers.round())).all())
+        return _kind_of_numbers(name, numbers, (), meaning, whole=whole)
     if values.dtype != pl.String:
         return Kind("categorical")
-    markers = tuple(marker for marker in TEXT_MARKERS if marker in set(values.filter(values.is_in(TEXT_MARKERS))))
-    return _kind_of_text(name, values.filter(~values.is_in(TEXT_MARKERS)), markers, decimal)
+    is_marker = values.is_in(TEXT_MARKERS) | values.str.to_lowercase().is_in(list(_KIND_OF_WORD))
+    markers = tuple(sorted(values.filter(is_marker).to_list()))
+    return _kind_of_text(name, values.filter(~is_marker), markers, decimal, meaning)
 
 
-def _kind_of_text(name: str, values: pl.Series, markers: tuple[str, ...], decimal: str) -> Kind:
+def _kind_of_text(
+    name: str, values: pl.Series, markers: tuple[str, ...], decimal: str, meaning: Meaning | None
+) -> Kind:
     if values.is_empty():
         return Kind("categorical", missing_markers=markers)
     if (date_format := _date_format(values)) is not None:
@@ -80,7 +121,7 @@ def _kind_of_text(name: str, values: pl.Series, markers: tuple[str, ...], decima
     # Codes have leading zeros, numbers do not.
     if numbers is not None and not values.str.contains(r"^[-+]?0\d").any():
         whole = not values.str.contains(r"[.,eE]").any()
-        return _kind_of_numbers(name, numbers, markers, whole=whole)
+        return _kind_of_numbers(name, numbers, markers, meaning, whole=whole)
     order = _order(values)
     return Kind("ordinal" if order else "categorical", order=order, missing_markers=markers)
 
@@ -94,13 +135,15 @@ def as_numbers(values: pl.Series, decimal: str) -> pl.Series | None:
     return numbers if numbers.is_finite().fill_null(value=False).all() else None
 
 
-def _kind_of_numbers(name: str, numbers: pl.Series, markers: tuple[str, ...], *, whole: bool) -> Kind:
+def _kind_of_numbers(
+    name: str, numbers: pl.Series, markers: tuple[str, ...], meaning: Meaning | None, *, whole: bool
+) -> Kind:
     codes = _number_markers(numbers)
     rest = numbers.filter(~numbers.is_in(codes)) if codes else numbers
-    shown = (*markers, *(f"{code:g}" for code in codes))
+    shown = (*markers, *(f"{code:.0f}" for code in codes))
     if rest.is_empty():
         return Kind("categorical", missing_markers=markers)
-    if whole and not is_quantity(name, rest.len()):
+    if whole and not is_quantity(name, rest.len(), meaning):
         return Kind("categorical", missing_markers=shown, whole=whole)
     low, high = rest.min(), rest.max()
     return Kind("numeric", _number(low), _number(high), missing_markers=shown, whole=whole)
@@ -109,16 +152,30 @@ def _kind_of_numbers(name: str, numbers: pl.Series, markers: tuple[str, ...], *,
 def _number_markers(numbers: pl.Series) -> list[float]:
     """Codes such as 999 far above, or -9 below, everything else: usually a missing value in disguise."""
     distinct = numbers.unique().sort()
-    high = distinct.filter(distinct.is_in(_HIGH_MARKERS))
-    rest = distinct.filter(~distinct.is_in(_HIGH_MARKERS))
     found: list[float] = []
-    if not high.is_empty() and not rest.is_empty() and 2 * float(rest[-1]) < float(high[0]):
-        found += high.to_list()
+    high = distinct.filter(distinct.is_in(_HIGH_MARKERS))
+    if not high.is_empty() and high[-1] == distinct[-1]:
+        length = len(f"{high[-1]:.0f}")
+        high = high.filter(high >= 10.0 ** (length - 1))
+        rest = distinct.filter(distinct < high[0])
+        if not rest.is_empty() and rest.len() + high.len() == distinct.len() and _is_far(rest, float(high[0])):
+            found += high.to_list()
     low = distinct.filter(distinct.is_in(_LOW_MARKERS))
     above = distinct.filter(~distinct.is_in(_LOW_MARKERS))
     if not low.is_empty() and not above.is_empty() and float(above[0]) >= 0:
         found += low.to_list()
     return found
+
+
+def _is_far(rest: pl.Series, marker: float) -> bool:
+    """Whether a marker is no value like the others: twice as high, many steps away, or a 7 or 9 beside few answers."""
+    highest = float(rest[-1])
+    if 2 * highest < marker and marker > 9:
+        return True
+    if marker <= 9:
+        return rest.len() <= 6 and highest <= 5 and marker - highest >= 2
+    step = float(rest.diff().drop_nulls().median() or 1.0) if rest.len() > 1 else 1.0  # type: ignore[arg-type]
+    return rest.len() > 5 and marker - highest >= _FAR * step
 
 
 def _date_format(values: pl.Series) -> str | None:
