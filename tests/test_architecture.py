@@ -29,6 +29,7 @@ LAYERS = (
     ("models",),
     ("measure",),
     ("methods",),
+    ("bounds",),
     ("verification",),
     ("schemas",),
     ("attacks",),

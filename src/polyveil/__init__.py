@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from polyveil.advice.advice import Advice, advise
     from polyveil.advice.compare import Comparison, compare
     from polyveil.attacks import AttackReport, attack
+    from polyveil.bounds import LossBound, bound
     from polyveil.checkup import Checkup, check
     from polyveil.errors import InputError, PolicyError, PolyveilError, Unsatisfiable, VerificationFailed
     from polyveil.pipeline import anonymize
@@ -36,6 +37,7 @@ _HOMES = {
     "polyveil.advice.advice": ("Advice", "advise"),
     "polyveil.advice.compare": ("Comparison", "compare"),
     "polyveil.attacks": ("AttackReport", "attack"),
+    "polyveil.bounds": ("LossBound", "bound"),
     "polyveil.checkup": ("Checkup", "check"),
     "polyveil.errors": ("InputError", "PolicyError", "PolyveilError", "Unsatisfiable", "VerificationFailed"),
     "polyveil.pipeline": ("anonymize",),
@@ -66,6 +68,7 @@ __all__ = [
     "Checkup",
     "Comparison",
     "InputError",
+    "LossBound",
     "Policy",
     "PolicyError",
     "PolyveilError",
@@ -79,6 +82,7 @@ __all__ = [
     "advise",
     "anonymize",
     "attack",
+    "bound",
     "check",
     "compare",
     "profile",

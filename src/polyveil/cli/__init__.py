@@ -10,6 +10,7 @@ import typer
 from polyveil.cli.advise import advise
 from polyveil.cli.anonymize import anonymize
 from polyveil.cli.attack import attack
+from polyveil.cli.bound import bound
 from polyveil.cli.catalogue import methods, models
 from polyveil.cli.check import check
 from polyveil.cli.compare import compare
@@ -51,6 +52,7 @@ for command in (
     anonymize,
     verify,
     attack,
+    bound,
     compare,
     report,
     export,
