@@ -20,11 +20,22 @@ import pytest
 
 import polyveil
 
-VERBS = ("read", "profile", "check", "anonymize", "verify", "attack", "advise", "compare", "report")
+VERBS = ("read", "profile", "check", "anonymize", "verify", "attack", "advise", "compare", "report", "bound")
 PUBLIC = {
     *VERBS,
     *("PolyveilError", "InputError", "PolicyError", "Unsatisfiable", "VerificationFailed"),
-    *("Policy", "Table", "Profile", "Checkup", "Release", "Verification", "AttackReport", "Advice", "Comparison"),
+    *(
+        "Policy",
+        "Table",
+        "Profile",
+        "Checkup",
+        "Release",
+        "Verification",
+        "AttackReport",
+        "Advice",
+        "Comparison",
+        "LossBound",
+    ),
     "__version__",
 }
 SECTIONS = ("Parameters", "Returns", "Raises", "Examples")

@@ -14,6 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
+from polyveil.bounds import LossBound
 from polyveil.engines import Engine, engine_for
 from polyveil.engines.base import Job
 from polyveil.methods import make_method
@@ -27,6 +28,8 @@ from polyveil.releases.signing import Signer, signer_of
 from polyveil.table.databases.place import is_url
 
 STAGES = ("read", "encode", "partition", "refine", "measure", "release", "write", "verify")
+BOUND_SHARE, BOUND_SECONDS = 0.1, 1.0
+"""The bound may take a tenth of the time of the search; unless asked for, it is left out if that is under a second."""
 
 
 def anonymize(
@@ -38,6 +41,7 @@ def anonymize(
     sign: Path | str | None = None,
     seed: int | None = None,
     report: bool = True,
+    bound: bool | None = None,
     progress: Progress | bool = False,
     reading: Mapping[str, Any] | None = None,
 ) -> Release:
@@ -60,6 +64,9 @@ def anonymize(
         Reproduces the method's choices. The order of the released rows never follows from it.
     report : bool
         Put report.html, a page for readers, into the release folder.
+    bound : bool, optional
+        Whether to compute `Release.bound`, the detail that every release must lose, as `polyveil.bound` does. By
+        default, if a tenth of the time of the search is a second or more.
     progress : Progress or bool
         True shows a bar, in a terminal or a notebook.
     reading : dict, optional
@@ -89,7 +96,7 @@ def anonymize(
     2
     """
     with shown(progress) as listening:
-        return _anonymize(source, policy, out, overwrite, sign, seed, report, listening, reading)
+        return _anonymize(source, policy, out, overwrite, sign, seed, report, bound, listening, reading)
 
 
 def _anonymize(
@@ -100,6 +107,7 @@ def _anonymize(
     sign: Path | str | None,
     seed: int | None,
     report: bool,
+    with_bound: bool | None,
     progress: Progress,
     reading: Mapping[str, Any] | None,
 ) -> Release:
@@ -125,7 +133,7 @@ def _anonymize(
             models = models_for(policy, attributes)
             check_reachable(models, engine.whole(bound), policy.privacy.suppression_limit)
         job = Job(policy, method, form_of(policy), attributes, models, seed, progress)
-        release = _made(engine, job, bound, clock)
+        release = _made(engine, job, bound, with_bound, clock)
         if out is None:
             with clock.stage("verify"):
                 release = replace(release, verification=refuse_unless(release.verify()))
@@ -138,19 +146,30 @@ def _anonymize(
 AnyEngine = Engine[Any, Any, Any, Any, Any, Any]
 
 
-def _made(engine: AnyEngine, job: Job, bound: Any, clock: Clock) -> Any:
+def _made(engine: AnyEngine, job: Job, bound: Any, with_bound: bool | None, clock: Clock) -> Any:
     """From a bound table to a release in memory."""
     with clock.stage("partition"):
         found = engine.partition(job, bound)
     with clock.stage("refine"):
         found = engine.refine(job, bound, found)
+    least = _least_loss(engine, job, bound, with_bound, clock)
     with clock.stage("measure"):
         figures = engine.measure(job, bound, found)
         check_reached(figures.verdicts, figures.classes)
         manifest = engine.manifest(job, bound, found, figures)
     with clock.stage("release"):
         tables = engine.tables(job, bound, found)
-    return engine.release(bound, found, tables, manifest, clock.seconds)
+    release = engine.release(bound, found, tables, manifest, clock.seconds)
+    return release if least is None else replace(release, bound=least)
+
+
+def _least_loss(engine: AnyEngine, job: Job, bound: Any, with_bound: bool | None, clock: Clock) -> LossBound | None:
+    """What every release must lose, if it is asked for, or if the search took so long that it hardly counts."""
+    allowed = BOUND_SHARE * (clock.seconds["partition"] + clock.seconds["refine"])
+    if not (allowed >= BOUND_SECONDS if with_bound is None else with_bound):
+        return None
+    with clock.stage("measure"):
+        return engine.least_loss(job, bound, max(allowed, BOUND_SECONDS))
 
 
 def _published(

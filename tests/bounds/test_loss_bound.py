@@ -8,7 +8,7 @@ import pytest
 
 import polyveil
 from exact_tables import least_loss, small_task, without_quasi
-from polyveil.bounds import bound_of
+from polyveil.bounds.of_table import bound_of
 from polyveil.errors import InputError
 from polyveil.methods import Task
 
@@ -71,7 +71,9 @@ def test_a_bound_stopped_at_once_still_holds() -> None:
 
 def test_a_table_without_quasi_identifiers_loses_nothing() -> None:
     task = small_task(0, rows=8)
-    assert bound_of(without_quasi(task.table), task.models, task.attributes, task.privacy).information_loss == 0.0
+    assert (
+        bound_of(without_quasi(task.table), task.models, task.attributes, task.privacy, SECONDS).information_loss == 0.0
+    )
 
 
 def test_people_lose_at_least_the_box_of_their_own_rows() -> None:

@@ -33,7 +33,18 @@ from polyveil.policy import schema
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 MADE = "*This page is made from the code by `tools/docs/reference.py`; do not edit it.*"
 PYTHON: Mapping[str, tuple[str, ...]] = {
-    "What to call": ("read", "profile", "check", "anonymize", "verify", "attack", "advise", "compare", "report"),
+    "What to call": (
+        "read",
+        "profile",
+        "check",
+        "anonymize",
+        "verify",
+        "attack",
+        "advise",
+        "compare",
+        "report",
+        "bound",
+    ),
     "What comes back": (
         "Table",
         "Profile",
@@ -43,6 +54,7 @@ PYTHON: Mapping[str, tuple[str, ...]] = {
         "AttackReport",
         "Advice",
         "Comparison",
+        "LossBound",
     ),
     "What goes in": ("Policy",),
     "What is raised": ("PolyveilError", "InputError", "PolicyError", "Unsatisfiable", "VerificationFailed"),

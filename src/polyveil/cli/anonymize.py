@@ -33,6 +33,12 @@ def anonymize(
         int | None, typer.Option(help="Makes the method's choices repeatable. The row order stays random.")
     ] = None,
     report: Annotated[bool, typer.Option(help="Add report.html, a page for readers, to the release folder.")] = True,
+    bound: Annotated[
+        bool | None,
+        typer.Option(
+            help="Also compute how much detail every release must lose. By default, if it hardly adds to the time."
+        ),
+    ] = None,
     delimiter: Annotated[str | None, typer.Option(help="Field delimiter of a CSV; detected by default.")] = None,
     encoding: Annotated[str | None, typer.Option(help="Text encoding of a CSV; detected by default.")] = None,
     decimal: Annotated[str | None, typer.Option(help="Decimal mark of a CSV; detected by default.")] = None,
@@ -76,6 +82,7 @@ def anonymize(
                 sign=sign,
                 seed=seed,
                 report=report,
+                bound=bound,
                 progress=progress,
                 reading=reading,
             )
@@ -86,4 +93,4 @@ def anonymize(
         else:
             from polyveil.cli.show import show_release
 
-            show_release(release.manifest, release.seconds, shown(out), release.notes)
+            show_release(release.manifest, release.seconds, shown(out), release.notes, release.bound)

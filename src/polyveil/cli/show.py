@@ -10,6 +10,7 @@ from polyveil.reports.markup import percent
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from polyveil.bounds import LossBound
     from polyveil.verification import Verification
 
 MARK = {"holds": "[green]✓[/]", "fails": "[red]✗[/]", "not checked": "[yellow]?[/]"}
@@ -26,7 +27,11 @@ def console() -> Console:
 
 
 def show_release(
-    manifest: Mapping[str, Any], seconds: Mapping[str, float], place: str | None, notes: Sequence[str] = ()
+    manifest: Mapping[str, Any],
+    seconds: Mapping[str, float],
+    place: str | None,
+    notes: Sequence[str] = (),
+    bound: LossBound | None = None,
 ) -> None:
     """What was required, what was reached, how much detail was lost, and where the release is."""
     out = console()
@@ -43,6 +48,9 @@ def show_release(
         out.print(f"{least:,} to {most:,} people in each group (mean {people['class_size']['mean']:.1f})")
     out.print(_claims_table(in_people(manifest)))
     out.print(_loss_table(manifest["loss"]))
+    if bound is not None:
+        lost, least = percent(manifest["loss"]["normalized_loss"]), percent(bound.normalized_loss)
+        out.print(f"Loses {lost} of the detail; no release with these guarantees can lose less than {least}")
     out.print(f"Method {manifest['method']['name']}, {seconds.get('total', 0.0):.1f} s")
     for note in notes:
         out.print(f"[yellow]Note:[/] {note}")

@@ -28,7 +28,7 @@ def warmup() -> None:
                 "release": {"form": form},
             }
             try:
-                anonymize(frame, policy)
+                anonymize(frame, policy, bound=True)
             except PolyveilError as error:
                 typer.echo(f"{name}: not compiled ({type(error).__name__})", err=True)
             else:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
+from polyveil.bounds import LossBound
 from polyveil.methods.base import Method
 from polyveil.models import Attribute, ClassStatistics, Model, Verdict
 from polyveil.policy import Policy
@@ -98,6 +99,10 @@ class Engine(ABC, Generic[SourceT, BoundT, FoundT, FiguresT, TableT, ReleaseT]):
     @abstractmethod
     def refine(self, job: Job, bound: BoundT, found: FoundT) -> FoundT:
         """The classes improved as far as the policy asks, and arranged as the form publishes them."""
+
+    def least_loss(self, job: Job, bound: BoundT, seconds: float) -> LossBound | None:
+        """What every release of the table must lose; None where that is not known."""
+        return None
 
     @abstractmethod
     def measure(self, job: Job, bound: BoundT, found: FoundT) -> FiguresT:

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray
+from polyveil.bounds import LossBound
 from polyveil.engines.base import Engine, Job
 from polyveil.measure import measure_loss
 from polyveil.methods import Task, partition, refined
@@ -107,6 +108,13 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
     def refine(self, job: Job, bound: Original, found: Classes) -> Classes:
         better = refined(found.task, found.partition, job.policy.method.refine)
         return replace(found, partition=job.form.arrange(bound.bound, bound.coded, better, found.task.rng))
+
+    def least_loss(self, job: Job, bound: Original, seconds: float) -> LossBound | None:
+        if job.form.name != "generalized":
+            return None
+        from polyveil.bounds.of_table import bound_of  # kernels are slow to load
+
+        return bound_of(bound.coded, job.models, job.attributes, job.policy.privacy, seconds)
 
     def measure(self, job: Job, bound: Original, found: Classes) -> LocalFigures:
         reference = released_reference(bound.coded, found.partition, job.models, job.attributes)

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray
+from polyveil.bounds import LossBound
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.frames import FrameKind, as_kind
 from polyveil.policy import from_public
@@ -39,6 +40,8 @@ class DescribedRelease(Result, Generic[TableT]):
     seconds: Mapping[str, float]
     notes: tuple[str, ...]
     verification: Verification | None
+    bound: LossBound | None = None
+    """What every release of the table with these guarantees must lose, where that was computed."""
 
     if TYPE_CHECKING:
 
@@ -109,6 +112,7 @@ class DescribedRelease(Result, Generic[TableT]):
             **{key: people[key] for key in ("privacy",) if key in people},
             "seconds": dict(self.seconds),
             "notes": list(self.notes),
+            **({} if self.bound is None else {"bound": self.bound.to_dict()}),
         }
 
 
@@ -165,6 +169,7 @@ class Release(DescribedRelease[Any]):
     notes: tuple[str, ...] = ()
     verification: Verification | None = None
     original: Original | None = None
+    bound: LossBound | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """A copy on disk or in another process has no original data."""
