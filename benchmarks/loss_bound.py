@@ -1,0 +1,139 @@
+"""How near releases are to the proven bound, and whether the bound is ever above one.
+
+    python benchmarks/loss_bound.py [--data FOLDER] [--only adult,small,tables,exact] [--seconds 20] [--tables 2000]
+
+- adult: the bound on Adult (k = 5, and t = 0.5, 0.3, 0.2, 0.1) beside what sift loses at `balanced`.
+- small: random tables of 8 rows over guarantees, recodings and rows left out: bound <= best release (all are tried).
+- tables: the first rows of every table of the data folder, every method: bound <= loss.
+- exact: tables of 10 to 13 rows: how far sift is from the best release.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+from adult import DATA, adult
+from sift_loss import METHODS, OTHER_TABLES, adult_policy, other_frame, other_policy
+
+from polyveil.bounds.of_table import bound_of
+from polyveil.errors import PolyveilError
+from polyveil.measure import measure_loss
+from polyveil.methods import Task, make_method
+from polyveil.models import attributes_of, models_for
+from polyveil.policy import Policy
+from polyveil.policy.schema import MethodChoice
+from polyveil.table.bind import bind
+from polyveil.table.encode import encode
+from polyveil.table.source import read
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+FIRST_ROWS = 2_000
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, default=DATA)
+    parser.add_argument("--only", default="adult,small,tables,exact")
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--tables", type=int, default=2000)
+    parser.add_argument("--effort", default="balanced")
+    chosen = parser.parse_args()
+    parts = chosen.only.split(",")
+    if "adult" in parts:
+        on_adult(chosen.data, chosen.seconds, chosen.effort)
+    if "small" in parts:
+        on_small(chosen.tables)
+    if "tables" in parts:
+        on_tables(chosen.data, chosen.seconds)
+    if "exact" in parts:
+        gap_to_exact(min(chosen.tables, 500))
+
+
+def task_of(frame: object, policy: Policy) -> Task:
+    table = encode(bind(policy, read(frame)))
+    attributes = attributes_of(table)
+    return Task(table, models_for(policy, attributes), attributes, policy.privacy, np.random.default_rng(1))
+
+
+def bound_value(task: Task, seconds: float) -> tuple[float, float]:
+    found = bound_of(task.table, task.models, task.attributes, task.privacy, seconds)
+    return found.information_loss, found.seconds
+
+
+def loss_of(task: Task, method: str, **options: object) -> tuple[float, float]:
+    begun = time.perf_counter()
+    found = make_method(MethodChoice(name=method, **options)).partition(task)
+    return measure_loss(task.table, found.class_of_row).information_loss, time.perf_counter() - begun
+
+
+def on_adult(folder: Path, seconds: float, effort: str) -> None:
+    print("Adult, k = 5       bound       s    loss       s   loss / bound")
+    for t in (None, 0.5, 0.3, 0.2, 0.1):
+        policy = adult_policy(folder, t, 5)
+        task = task_of(adult(folder).select(*policy.columns), policy)
+        least, spent = bound_value(task, seconds)
+        lost, searched = loss_of(task, "sift", effort=effort)
+        what = "k only" if t is None else f"t = {t}"
+        print(f"{what:12s} {least:12.4f} {spent:7.1f} {lost:7.4f} {searched:7.1f} {lost / least:14.2f}", flush=True)
+        if least > lost:
+            raise SystemExit("the bound is above a release")
+
+
+def on_small(tables: int) -> None:
+    from exact_tables import least_loss, small_task
+
+    ratios, reachable = [], 0
+    for seed in range(tables):
+        task = small_task(seed, rows=8)
+        best, least = least_loss(task), bound_value(task, 1.0)[0]
+        if least > best + 1e-9:
+            raise SystemExit(f"table {seed}: the bound {least} is above the best release {best}")
+        reachable += bool(np.isfinite(best))
+        if np.isfinite(best) and best > 0:
+            ratios.append(least / best)
+    print(f"{tables} small tables, {reachable} reachable: never above; bound / best {np.mean(ratios):.3f} in the mean")
+
+
+def on_tables(folder: Path, seconds: float) -> None:
+    tasks = {}
+    for t in (0.5, 0.2):
+        policy = adult_policy(folder, t, 5)
+        tasks[f"adult, t = {t}"] = task_of(adult(folder).select(*policy.columns).head(FIRST_ROWS), policy)
+        for name in OTHER_TABLES:
+            tasks[f"{name}, t = {t}"] = task_of(other_frame(name, folder).head(FIRST_ROWS), other_policy(name, t, 5))
+    for name, task in tasks.items():
+        least = bound_value(task, seconds)[0]
+        losses = {}
+        for method in ("sift", *METHODS.split(",")):
+            try:
+                losses[method] = loss_of(task, method)[0]
+            except PolyveilError:
+                continue
+        best = min(losses, key=lambda method: losses[method])
+        print(f"{name:22s} bound {least:.4f}, least loss {losses[best]:.4f} ({best}) of {len(losses)}", flush=True)
+        if least > losses[best]:
+            raise SystemExit("the bound is above a release")
+
+
+def gap_to_exact(tables: int) -> None:
+    from exact_tables import least_loss, small_task
+
+    gaps: dict[str, list[float]] = {"fast": [], "balanced": []}
+    for seed in range(tables):
+        task = small_task(seed * 3, rows=10 + seed % 4)  # every third allows no row to be left out
+        best = least_loss(task)
+        if not np.isfinite(best) or best == 0:
+            continue
+        for effort, found in gaps.items():
+            found.append(loss_of(task, "sift", effort=effort)[0] / best - 1.0)
+    for effort, found in gaps.items():
+        met = np.mean(np.array(found) < 1e-9)
+        print(f"sift {effort}: {np.mean(found):.1%} above the best of {len(found)} tables, {met:.0%} met", flush=True)
+
+
+if __name__ == "__main__":
+    main()
