@@ -117,7 +117,7 @@ def _anonymize(
     signed = signer_of(sign, out)
     method = make_method(policy.method)
     policy = resolve_form(policy, method)
-    engine = engine_for(source, **(reading or {}))
+    engine = engine_for(source, policy, **(reading or {}))
     engine.refuse(policy, method)
     if out is not None:
         engine.check_place(out, overwrite=overwrite)

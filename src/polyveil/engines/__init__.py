@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from polyveil.engines.base import Engine
+from polyveil.errors import InputError
+from polyveil.policy import Policy
 
 
-def engine_for(source: Any, **options: Any) -> Engine[Any, Any, Any, Any, Any, Any]:
-    """The engine for a kind of table: Spark for its DataFrames, this machine for everything else.
+def engine_for(source: Any, policy: Policy, **options: Any) -> Engine[Any, Any, Any, Any, Any, Any]:
+    """The engine for a kind of table: Spark for its DataFrames, this machine for everything else, also several tables.
 
     `options` are those of the engine: of the reader here, `block_rows` on Spark.
     """
@@ -16,6 +19,12 @@ def engine_for(source: Any, **options: Any) -> Engine[Any, Any, Any, Any, Any, A
         from polyveil.engines.spark.engine import SparkEngine
 
         return SparkEngine(**options)
+    if policy.tables:
+        from polyveil.engines.relational import RelationalEngine
+
+        return RelationalEngine(policy, **options)
+    if isinstance(source, Mapping):
+        raise InputError("several tables were given, and the policy has none. Name them in the policy with tables:")
     from polyveil.engines.local import LocalEngine
 
     return LocalEngine(**options)

@@ -40,7 +40,11 @@ CellCost = Callable[[Domain, IntArray, IntArray, IntArray], FloatArray]
 
 def measure_loss(table: CodedTable, class_of_row: IntArray) -> Loss:
     """All measures of a release whose row i is in class `class_of_row[i]` (negative: suppressed)."""
-    boxes = class_boxes(table, class_of_row)
+    return loss_of_boxes(table, class_boxes(table, class_of_row))
+
+
+def loss_of_boxes(table: CodedTable, boxes: Boxes) -> Loss:
+    """The same from what the classes have in common; of the table, only its number of rows and its domains count."""
     suppressed = table.rows - int(boxes.sizes.sum())
     by_attribute = mean_costs(table, boxes, width)
     quasi = max(len(table.quasi), 1)

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from pydantic import ValidationError
 
 from polyveil.errors import Fault, PolicyError, listed
+from polyveil.methods._repair.linked import Part, on_linked, presence, present, rows_in_each
 from polyveil.methods._repair.people import on_people, partition
 from polyveil.methods.base import Method, Options, Task
 from polyveil.partition import Partition
@@ -108,4 +109,19 @@ def refined(task: Task, classes: Partition, effort: Refinement) -> Partition:
     )
 
 
-__all__ = ["METHODS", "Method", "Options", "Task", "make_method", "method_class", "partition", "refined", "register"]
+__all__ = [
+    "METHODS",
+    "Method",
+    "Options",
+    "Part",
+    "Task",
+    "make_method",
+    "method_class",
+    "on_linked",
+    "partition",
+    "presence",
+    "present",
+    "refined",
+    "register",
+    "rows_in_each",
+]

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 
 from polyveil.models import Attribute, Model
 from polyveil.partition import Partition
-from polyveil.policy.forms import form_names
+from polyveil.policy.forms import forms_of_one_table
 from polyveil.policy.schema import Privacy
 from polyveil.progress import SILENT, Progress
 from polyveil.table.coded import CodedTable
@@ -59,7 +59,7 @@ class Method(ABC, Generic[OptionsT]):
     paper: ClassVar[str]
     guarantee: ClassVar[str]
     cost: ClassVar[str]
-    forms: ClassVar[tuple[str, ...]] = form_names()
+    forms: ClassVar[tuple[str, ...]] = forms_of_one_table()
     """The forms in which its classes can be released, its own first."""
     makes_own_slices: ClassVar[bool] = False
     """Whether it decides itself which sensitive attributes are published together, and groups each slice on its own."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from polyveil.arrays import IntArray
 from polyveil.models.statistics import Attribute, Block, ClassStatistics, from_classes
+from polyveil.models.units import Unit
 
 
 @dataclass(frozen=True, eq=False)
@@ -22,6 +23,30 @@ class LinkedStatistics(ClassStatistics):
             return super().block(None)
         sparse = self.histograms[attribute]
         return Block(self.groups[attribute], sparse.begin, sparse.code, sparse.count, self.attributes[attribute])
+
+
+@dataclass(frozen=True, eq=False)
+class TableStatistics(ClassStatistics):
+    """Classes of people over several tables: each attribute is counted in the rows of its own; `sizes` are people."""
+
+    tables: Mapping[str, ClassStatistics] = field(default_factory=dict)
+    """Attribute -> the statistics of its table."""
+
+    @staticmethod
+    def of(people: IntArray, tables: Sequence[ClassStatistics]) -> TableStatistics:
+        """The statistics of every table in one."""
+        return TableStatistics(
+            people,
+            {name: about for table in tables for name, about in table.attributes.items()},
+            {name: sparse for table in tables for name, sparse in table.histograms.items()},
+            {name: table for table in tables for name in table.attributes},
+        )
+
+    def block(self, attribute: str | None) -> Block:
+        return super().block(None) if attribute is None else self.tables[attribute].block(attribute)
+
+    def blocks(self, attribute: str | None, unit: Unit) -> tuple[Block, ...]:
+        return (super().block(None),) if attribute is None else self.tables[attribute].blocks(attribute, unit)
 
 
 def from_groups(

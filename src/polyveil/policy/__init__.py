@@ -5,7 +5,7 @@ from polyveil.policy.fit import fitted
 from polyveil.policy.hierarchy import Hierarchy, HierarchyFault
 from polyveil.policy.load import PolicyLike, check, from_dict, from_file, from_text, load_policy, to_yaml
 from polyveil.policy.public import from_public, public
-from polyveil.policy.rules import DateParts, File, Intervals, Mask, Order, Rule, Tree
+from polyveil.policy.rules import DateParts, File, Intervals, Mask, Order, Pairs, Rule, Tree
 from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice
 from polyveil.policy.to_yaml import to_dict
 
@@ -20,6 +20,7 @@ __all__ = [
     "Mask",
     "MethodChoice",
     "Order",
+    "Pairs",
     "Policy",
     "PolicyLike",
     "Privacy",

@@ -18,7 +18,9 @@ from polyveil.policy.source import Node, line_at
 
 _SECTIONS: dict[str, type[BaseModel]] = {"a column": Column, "privacy": Privacy, "release": ReleaseChoice}
 # Below `hierarchy` are category values, which no message repeats; these keys are safe to name.
-_RULE_WORDS = frozenset([*RULE_KEYS, "side", "char", "root", "delimiter", *EqualIntervals.model_fields])
+_RULE_WORDS = frozenset(
+    [*RULE_KEYS, "side", "char", "root", "delimiter", "parent", "child", *EqualIntervals.model_fields]
+)
 _FOR_ROLE = (("for_quasi",), ("for_sensitive",))
 _UNION_TAGS = frozenset({"equal", "given"})
 _LONGEST_ECHO = 40

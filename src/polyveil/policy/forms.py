@@ -19,6 +19,7 @@ HOMES = {
     "generalized": "polyveil.releases.generalized:Generalized",
     "anatomized": "polyveil.releases.linked:Anatomized",
     "sliced": "polyveil.releases.linked:Sliced",
+    "relational": "polyveil.releases.relational:Relational",
 }
 """Form -> module:class."""
 
@@ -26,14 +27,24 @@ SENTENCES = {
     "generalized": "one table in which the quasi-identifiers are generalized until rows look alike",
     "anatomized": "two tables, one with quasi-identifiers and one with sensitive values, linked by groups of rows",
     "sliced": "a table of quasi-identifiers and one table per slice of sensitive columns, each linked by groups",
+    "relational": "a table of people and tables of what happened to them, generalized and linked by groups of people",
 }
 """Form -> what is published."""
+
+
+SEVERAL_TABLES = "relational"
+"""The form of policies with several tables, which have no other."""
 
 
 @cache
 def form_names() -> tuple[str, ...]:
     """The names of all forms, those of installed packages last."""
     return (*HOMES, *sorted(entry_points(group=GROUP).names - HOMES.keys()))
+
+
+def forms_of_one_table() -> tuple[str, ...]:
+    """The forms that one table can be released in."""
+    return tuple(name for name in form_names() if name != SEVERAL_TABLES)
 
 
 def sentence_of(form: str) -> str:

@@ -31,6 +31,21 @@ def read_hierarchy(path: Path, name: str, delimiter: str | None = None) -> Hiera
         raise HierarchyFault(f"in the hierarchy file {name!r}, {fault.rule}", fault.remedy) from None
 
 
+def read_pairs(path: Path, name: str, parent: str, child: str) -> list[tuple[str, str]]:
+    """The pairs of a CSV file whose first line names its columns."""
+    text = _text(path, name)
+    delimiter = max(DELIMITERS, key=lambda mark: _fit(text, mark))
+    try:
+        (_, header), *rows = _cells(text, delimiter)
+        at = header.index(parent), header.index(child)
+        return [(cells[at[0]], cells[at[1]]) for _, cells in rows]
+    except (csv.Error, ValueError, IndexError):
+        raise HierarchyFault(
+            f"the file {name!r} does not have the columns {parent} and {child} in every line",
+            "Write hierarchy: {pairs: FILE, parent: COLUMN, child: COLUMN}",
+        ) from None
+
+
 def _text(path: Path, name: str) -> str:
     try:
         if not path.exists():

@@ -15,10 +15,11 @@ from polyveil.policy.broken import Path as Place
 from polyveil.policy.checks import ColumnDraft, check_column, check_levels, check_privacy
 from polyveil.policy.faults import Faults, findings_of, place_name, short, suggestion, unknown_key
 from polyveil.policy.include import FILE_KEYS, with_defaults, with_included
+from polyveil.policy.linked import check_tables, table_of
 from polyveil.policy.plain_data import plain_data
-from polyveil.policy.rules import File, Order, Rule, Tree, parse_rule, rule_class
+from polyveil.policy.rules import File, Order, Pairs, Rule, Tree, parse_rule, rule_class
 from polyveil.policy.scalars import categories, is_unicode
-from polyveil.policy.schema import Column, MethodChoice, Policy, Privacy, ReleaseChoice, Role, role_of
+from polyveil.policy.schema import Column, LinkedTable, MethodChoice, Policy, Privacy, ReleaseChoice, Role, role_of
 from polyveil.policy.source import MAX_BYTES, Unreadable, read_nodes
 from polyveil.policy.to_yaml import to_yaml
 
@@ -77,7 +78,7 @@ def check(policy: Policy) -> tuple[Fault, ...]:
     """What is wrong with a policy that was put together in Python, part by part."""
     faults = Faults()
     sketches = {name: ColumnDraft(column) for name, column in policy.columns.items()}
-    _check(faults, sketches, policy.privacy, frozenset(), policy.folder, complete=True)
+    _check(faults, sketches, policy.privacy, frozenset(), policy.folder, policy.tables, complete=True)
     return tuple(faults.sorted())
 
 
@@ -110,6 +111,7 @@ def _build(data: Any, faults: Faults, folder: Path, source: str, files: Files) -
         raise PolicyError(faults.sorted(), source)
     data = with_included(data, folder, faults, _included, lambda path: _why_not_read(folder, path, files))
     _check_sections(data, faults)
+    tables = _tables(data.get("tables"), faults)
     sketches, complete = _columns(data.get("columns"), _defaults(data, faults), faults)
     privacy, lost = _section(data, "privacy", Privacy, faults)
     method, _ = _section(data, "method", MethodChoice, faults)
@@ -117,12 +119,13 @@ def _build(data: Any, faults: Faults, folder: Path, source: str, files: Files) -
     missing = _missing(data, faults)
     if sketches or complete:
         _refuse_files(faults, sketches, folder, files)
-        _check(faults, sketches, privacy, lost, folder, complete=complete)
+        _check(faults, sketches, privacy, lost, folder, tables, complete=complete)
     others = _other_columns(data, faults)
     if faults:
         raise PolicyError(faults.sorted(), source)
     columns = {name: sketch.column for name, sketch in sketches.items()}
     return Policy(
+        tables=tables,
         columns=columns,
         privacy=privacy,
         method=method,
@@ -131,6 +134,25 @@ def _build(data: Any, faults: Faults, folder: Path, source: str, files: Files) -
         other_columns=others,
         folder=folder,
     )
+
+
+def _tables(data: Any, faults: Faults) -> dict[str, LinkedTable]:
+    """The linked tables; what cannot be read is a fault."""
+    if data is None:
+        return {}
+    if not isinstance(data, Mapping) or not all(isinstance(name, str) and is_unicode(name) for name in data):
+        faults.add(("tables",), "tables must be a mapping", "Write tables: {person: {}, visits: {source: visits.csv}}")
+        return {}
+    found = {}
+    for name, part in data.items():
+        if part is not None and not isinstance(part, Mapping | LinkedTable):
+            faults.add(("tables", name), "a table must be a mapping", f"Write {name}: {{}} or {name}: {{source: FILE}}")
+            continue
+        path: Place = ("tables", name)
+        given = part if isinstance(part, LinkedTable) else None
+        table, _ = (given, set()) if given else _valid(dict(part or {}), path, LinkedTable, faults, set())
+        found[name] = table or LinkedTable()
+    return found
 
 
 def _check_sections(data: Mapping[Any, Any], faults: Faults) -> None:
@@ -336,6 +358,7 @@ def _check(
     privacy: Privacy,
     lost: frozenset[str],
     folder: Path,
+    tables: Mapping[str, LinkedTable],
     *,
     complete: bool,
 ) -> None:
@@ -349,8 +372,10 @@ def _check(
         faults.add(("columns",), "no column is quasi or sensitive, so there is nothing to protect", remedy)
     else:
         faults.extend(check_privacy(privacy, lost, sketches, complete))
+    if tables:
+        faults.extend(check_tables(tables, sketches, privacy))
     people = [name for name, sketch in sketches.items() if sketch.column.role == "person"]
-    if len(people) > 1:
+    if len(people) > (len({table_of(name) for name in people}) if tables else 1):
         remedy = f"Keep {people[0]} or another, and give the rest the role identifier"
         faults.add(("columns",), f"{len(people)} columns have the role person: {listed(people)}", remedy)
 
@@ -359,7 +384,8 @@ def _refuse_files(faults: Faults, sketches: dict[str, ColumnDraft], folder: Path
     """Put aside hierarchy files that may not be read: a policy from elsewhere must not open files of this machine."""
     for name, sketch in list(sketches.items()):
         rule = sketch.column.hierarchy
-        if not isinstance(rule, File) or files == "anywhere" or (files == "beside" and _is_beside(folder, rule.csv)):
+        file = rule.csv if isinstance(rule, File) else rule.pairs if isinstance(rule, Pairs) and rule.in_file else None
+        if file is None or files == "anywhere" or (files == "beside" and _is_beside(folder, file)):
             continue
         where = (
             "hierarchy files must be in the folder of the policy" if files == "beside" else "no file can be read here"

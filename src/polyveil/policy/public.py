@@ -31,6 +31,8 @@ def public(policy: Policy) -> dict[str, Any]:
         for name, column in policy.columns.items()
         if column.role not in _NOT_PUBLISHED or (column.role == "person" and policy.release.person == "pseudonym")
     }
+    if policy.tables:  # where they came from is not told
+        data["tables"] = {name: {} for name in policy.tables}
     data["identifiers"] = len(policy.having("identifier"))
     if policy.person is not None:
         data["unit"] = "person"

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag, field_val
 from polyveil.errors import listed
 from polyveil.policy.broken import BrokenRule
 from polyveil.policy.hierarchy import MAX_DEPTH, ROOT_LABEL, Hierarchy, HierarchyFault, from_paths, from_tree
-from polyveil.policy.hierarchy_file import read_hierarchy
+from polyveil.policy.hierarchy_file import read_hierarchy, read_pairs
 from polyveil.policy.scalars import Number, Text, Whole, categories, category, number_label, plain_number
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "Intervals",
     "Mask",
     "Order",
+    "Pairs",
     "Rule",
     "Tree",
     "interval_label",
@@ -276,7 +277,24 @@ class File(Rule):
         return read_hierarchy(folder / self.csv, self.csv, self.delimiter)
 
 
-HierarchyRule = Mask | Intervals | DateParts | Order | Tree | File
+class Pairs(Rule):
+    """A tree of codes from a table of pairs, parent or ancestor and child: a CSV file, or a table of the source."""
+
+    pairs: Text = Field(min_length=1, description="a CSV file, or one more table of the folder or database")
+    parent: Text = Field(default="parent", description="the column of the parents or ancestors")
+    child: Text = Field(default="child", description="the column of the children or descendants")
+
+    @property
+    def in_file(self) -> bool:
+        """Whether the pairs are in a file beside the policy."""
+        return self.pairs.lower().endswith((".csv", ".tsv", ".txt"))
+
+    def read(self, folder: Path) -> list[tuple[str, str]]:
+        """The pairs of the file."""
+        return read_pairs(folder / self.pairs, self.pairs, self.parent, self.child)
+
+
+HierarchyRule = Mask | Intervals | DateParts | Order | Tree | File | Pairs
 _RULE_OF_KEY: dict[str, type[Rule]] = {
     "mask": Mask,
     "intervals": Intervals,
@@ -284,6 +302,7 @@ _RULE_OF_KEY: dict[str, type[Rule]] = {
     "order": Order,
     "tree": Tree,
     "csv": File,
+    "pairs": Pairs,
 }
 RULE_KEYS = tuple(_RULE_OF_KEY)
 

@@ -210,6 +210,14 @@ class Privacy(Part):
     )
 
 
+class LinkedTable(Part):
+    """One of several tables about the same people."""
+
+    source: Text | None = Field(
+        default=None, description="file in the folder, or table of the database; by default the name of the table"
+    )
+
+
 class MethodChoice(BaseModel):
     """The method's name; its options are checked by the method itself."""
 
@@ -262,9 +270,14 @@ class ReleaseChoice(Part):
 
 
 class Policy(Part):
-    """Everything declared about one table."""
+    """Everything declared about one table, or about several that are linked by a person's key."""
 
     version: Literal[1] = 1
+    tables: dict[str, LinkedTable] = Field(
+        default_factory=dict,
+        description="several tables about the same people, the first with one row per person; "
+        "columns are then called table.column",
+    )
     columns: dict[str, Column] = Field(min_length=1)
     privacy: Privacy = Field(default_factory=Privacy)
     method: MethodChoice = Field(default_factory=MethodChoice)

@@ -8,7 +8,7 @@ from polyveil.errors import Fault, PolicyError
 from polyveil.methods.base import Method
 from polyveil.plugins import Registry
 from polyveil.policy import Policy
-from polyveil.policy.forms import GROUP, HOMES
+from polyveil.policy.forms import GROUP, HOMES, SEVERAL_TABLES
 from polyveil.releases.form import Form
 
 
@@ -37,9 +37,12 @@ def form_named(name: str) -> Form:
 def resolve_form(policy: Policy, method: Method[Any]) -> Policy:
     """The policy with the form it leaves open filled in by the method; raises PolicyError for what does not fit."""
     release = policy.release
-    form = form_named(release.form or method.forms[0])
+    form = form_named(release.form or (SEVERAL_TABLES if policy.tables else method.forms[0]))
     faults = []
-    if form.name not in method.forms:
+    if (form.name == SEVERAL_TABLES) != bool(policy.tables):
+        rule = f"a policy {'with several tables is' if policy.tables else 'without tables: is not'} {SEVERAL_TABLES}"
+        faults.append(Fault("release.form", rule, "Remove release.form"))
+    elif form.name not in (*method.forms, SEVERAL_TABLES):
         remedy = f"{method.name} can be released as: {', '.join(method.forms)}"
         faults.append(Fault("release.form", f"{method.name} does not make {form.name} releases", remedy))
     takers = [name for name in method.forms if set(OPTIONS) <= form_named(name).options]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -13,9 +13,10 @@ from polyveil.arrays import IntArray
 from polyveil.errors import Fault, PolicyError, listed
 from polyveil.policy.fit import fitted
 from polyveil.policy.hierarchy import Hierarchy, HierarchyFault, flat
+from polyveil.policy.hierarchy_pairs import tree_from_pairs
 from polyveil.policy.patterns import is_pattern
 from polyveil.policy.publishing import Publish
-from polyveil.policy.rules import DateParts, File, HierarchyRule, Intervals, Mask, Order, Tree, number_label
+from polyveil.policy.rules import DateParts, File, HierarchyRule, Intervals, Mask, Order, Pairs, Tree, number_label
 from polyveil.policy.schema import DEFAULT_LEVEL, Column, ColumnType, Distance, Policy
 from polyveil.table.domain import Domain, OrderedDomain, TreeDomain
 from polyveil.table.parse import (
@@ -210,6 +211,14 @@ def bind_column(name: str, column: Column, policy: Policy, table: Table) -> Boun
     if cells.null_count() == len(cells):
         remedy = "Give it the role identifier or insensitive, or check the missing markers"
         return [Fault(place, "the column has no value, only missing cells", remedy)]
+    if isinstance(column.hierarchy, Pairs):
+        if not column.hierarchy.in_file:
+            rule = "pairs in a table of the source are for policies with tables:"
+            return [Fault(f"{place}.hierarchy", rule, "Give the pairs as a CSV file")]
+        try:
+            column = tree_column(name, column, cells, column.hierarchy.read(policy.folder))
+        except HierarchyFault as fault:
+            return [Fault(f"{place}.hierarchy", fault.rule, fault.remedy)]
     kind = column_type(column, cells)
     column = column.model_copy(update={"type": kind})
     try:
@@ -246,6 +255,16 @@ def _bind_intervals(name: str, column: Column, publish: Publish, cells: pl.Serie
     used = tuple(label for label in publish.labels if label in present)
     domain = OrderedDomain("ordinal", np.arange(len(used), dtype=np.float64), used, cells.null_count() > 0)
     return _checked(BoundColumn(name, column, labels, domain))
+
+
+def tree_column(name: str, column: Column, cells: pl.Series, pairs: Iterable[tuple[str, str]]) -> Column:
+    """The column with pairs of codes made into the tree of the values that occur."""
+    values = sorted(as_text(without_markers(cells, column.missing)).drop_nulls().unique().to_list())
+    try:
+        tree = Tree(tree=tree_from_pairs(pairs, values))
+    except HierarchyFault as fault:
+        raise PolicyError([Fault(f"columns.{name}.hierarchy", fault.rule, fault.remedy)]) from None
+    return column.model_copy(update={"hierarchy": tree, "type": "categorical"})
 
 
 def _ordered_domain(kind: ColumnType, rule: HierarchyRule | None, cells: pl.Series) -> Domain:

@@ -25,6 +25,7 @@ from polyveil.verification.files import REPORT, check_folder, check_form, read_m
 from polyveil.verification.findings import Finding, Verification, fails, not_checked, unchecked
 from polyveil.verification.forms import FORMS
 from polyveil.verification.people import PER_GROUP
+from polyveil.verification.relational import qualified
 from polyveil.verification.signature import check_signature
 from polyveil.verification.source import check_source
 from polyveil.verification.text import check_cells, formula_findings
@@ -168,6 +169,8 @@ def verify_tables(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame
     if strange:
         return Verification(tuple(strange))
     content = FORMS[manifest["form"]](manifest, policy, tables)
+    if "relational" in manifest:
+        tables = qualified(manifest, tables)
     closed = check_closed(manifest, policy) + check_cells(manifest, policy, tables)
     if policy.release.file_format == "csv":
         closed += formula_findings(tables)

@@ -26,9 +26,11 @@ def check_closed(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
         findings.append(fails("people", "figures in people belong to a policy that names whom a row is about"))
     if ("rows_left_out" in manifest.get("people", {})) != (policy.privacy.rows_per_person is not None):
         findings.append(fails("people", "rows left out of people are told where the policy limits rows_per_person"))
-    if "people" in manifest and manifest["form"] != "generalized":
+    if "people" in manifest and manifest["form"] not in ("generalized", "relational"):
         findings.append(fails("people", f"a {manifest['form']} release cannot keep the rows of a person together"))
-    findings += _check_method(manifest["method"], policy) + check_told(manifest, policy)
+    tables = manifest.get("relational", {}).get("tables", {})
+    most = {"rows": max([manifest["rows"], *(table["rows"] for table in tables.values())])}
+    findings += _check_method(manifest["method"], policy) + check_told({**manifest, **most}, policy)
     if "linked" in manifest:
         findings += _check_layout(manifest["linked"]["slices"], policy)
     return findings or [holds("manifest", "the manifest has exactly the keys of its form")]

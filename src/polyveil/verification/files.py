@@ -154,6 +154,8 @@ def tables_of_form(manifest: Mapping[str, Any]) -> list[str]:
     """The names of the tables a release of this form has; the check of an added form judges which it may have."""
     if manifest["form"] == "generalized":
         return ["table"]
+    if manifest.get("relational") is not None:
+        return list(manifest["relational"]["tables"])
     if manifest.get("linked") is not None:
         return ["quasi", *(f"sensitive_{i}" for i in range(1, len(manifest["linked"]["slices"]) + 1))]
     return sorted({PurePosixPath(name).parts[0].split(".")[0] for name in manifest.get("files", {}) if name != REPORT})

@@ -14,6 +14,7 @@ from polyveil.policy import Policy
 from polyveil.verification.findings import Verification
 from polyveil.verification.generalized import verify_generalized
 from polyveil.verification.linked import verify_linked
+from polyveil.verification.relational import verify_relational
 
 Check = Callable[[Mapping[str, Any], Policy, Mapping[str, pl.DataFrame]], Verification]
 """From the manifest, the public policy and the tables to the findings."""
@@ -25,7 +26,12 @@ def _wrong(name: str, check: Any) -> str:
 
 FORMS: Registry[Check] = Registry(
     "polyveil.form_checks",
-    {"generalized": verify_generalized, "anatomized": verify_linked, "sliced": verify_linked},
+    {
+        "generalized": verify_generalized,
+        "anatomized": verify_linked,
+        "sliced": verify_linked,
+        "relational": verify_relational,
+    },
     _wrong,
 )
 """Form name -> check. Installed packages add theirs through the entry point group `polyveil.form_checks`."""

@@ -22,8 +22,14 @@ from polyveil.verification.orders import check_order
 from polyveil.verification.people import check_keys, check_people
 
 
-def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> Verification:
-    """All checks that need the table's content."""
+def verify_generalized(
+    manifest: Mapping[str, Any],
+    policy: Policy,
+    tables: Mapping[str, pl.DataFrame],
+    *,
+    apart: IntArray | None = None,
+) -> Verification:
+    """All checks that need the table's content; `apart` are the groups a reader of several tables tells people by."""
     if "table" not in tables:
         return Verification((fails("table", "the release has no readable table"),))
     frame = tables["table"]
@@ -49,7 +55,8 @@ def verify_generalized(manifest: Mapping[str, Any], policy: Policy, tables: Mapp
         findings += judge_against_released(models, statistics)
     findings += check_claims(manifest, models, statistics)
     if "people" in manifest:
-        findings += people_findings(manifest, policy, frame, classes, codes, attributes, statistics)
+        seen = classes if apart is None else apart
+        findings += people_findings(manifest, policy, frame, seen, codes, attributes, statistics)
     findings += check_loss(manifest, policy, frame, class_sizes(statistics.sizes))
     if "tables" not in manifest:  # a database keeps no order of rows
         findings += check_order("table", frame, classes)

@@ -57,6 +57,7 @@ class ClaimShape(_Part):
 
 
 _WORD = "[a-z][a-z0-9_.-]{0,59}"
+TableName = Annotated[str, Field(pattern="^[A-Za-z][A-Za-z0-9_]{0,59}$")]
 Word = Annotated[str, Field(pattern=f"^{_WORD}$")]
 
 
@@ -185,6 +186,26 @@ class PeopleShape(_Part):
     rows_left_out: Count | None = None
 
 
+class ViewShape(_Part):
+    """A table of a relational release with the quasi-identifiers of all tables joined to its rows."""
+
+    rows: Count
+    suppressed: Count
+    class_size: SizesShape
+    privacy: dict[str, Any]
+    claims: list[ClaimShape]
+    loss: LossShape
+    counts_of: Literal["input", "released"]
+    people: PeopleShape
+
+
+class RelationalShape(_Part):
+    """The tables of a relational release, that of people first, and the column that links them."""
+
+    group: Word
+    tables: dict[TableName, ViewShape] = Field(min_length=2)
+
+
 class ManifestShape(_Part):
     """What every manifest holds."""
 
@@ -206,6 +227,7 @@ class ManifestShape(_Part):
     counts_of: Literal["input", "released"] = "input"
     people: PeopleShape | None = None
     linked: LinkedShape | None = None
+    relational: RelationalShape | None = None
     files: dict[str, FileShape] = Field(default_factory=dict)
     tables: dict[str, TableShape] = Field(default_factory=dict)
 
@@ -213,7 +235,9 @@ class ManifestShape(_Part):
     def _of_its_form(self) -> ManifestShape:
         if self.form not in FORMS:
             raise ValueError("the form is one that the verifier knows")
-        if (self.linked is None) != (self.form == "generalized"):
+        if (self.form == "relational") != (self.relational is not None):
+            raise ValueError("the tables of a relational release are described")
+        if (self.linked is None) != (self.form in ("generalized", "relational")):
             raise ValueError("linked tables, and only they, are described")
         return self
 

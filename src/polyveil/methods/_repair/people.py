@@ -74,8 +74,8 @@ def _grouped(
     people = replace(people, person=person)
     given = np.zeros(0, dtype=np.int64) if class_of_row is None else class_of_row[first]
     found = work(_unit_task(task, person, people), given)
-    labels = _within_limit(found.class_of_row, person, task.suppressible)[person]
-    labels = merge_failing(table, partition_of(labels).class_of_row, _judge(task, people, labels >= 0))
+    labels = within_limit(found.class_of_row, person, task.suppressible)[person]
+    labels = merge_failing(table, partition_of(labels).class_of_row, judge_rows(task, people, labels >= 0))
     return replace(partition_of(labels), found=found.found)
 
 
@@ -124,10 +124,10 @@ def _unit_task(task: Task, person: IntArray, people: People) -> Task:
     for name, about in people.shared.items():
         if name in {column.name for column in units.sensitive}:
             attributes[name] = attributes[name].against(about.whole)
-    return replace(task, table=units, attributes=attributes, models=tuple(_tightened(model) for model in task.models))
+    return replace(task, table=units, attributes=attributes, models=tuple(tightened(model) for model in task.models))
 
 
-def _tightened(model: Model) -> Model:
+def tightened(model: Model) -> Model:
     """A distance that leaves room for the rows of a person that the method does not see."""
     if not isinstance(model, TCloseness | JointCloseness):
         return model
@@ -154,7 +154,7 @@ def one_row_each(table: CodedTable, person: IntArray, rng: np.random.Generator) 
     return replace(units, quasi=tuple(ends))
 
 
-def _within_limit(class_of_person: IntArray, person: IntArray, most: int) -> IntArray:
+def within_limit(class_of_person: IntArray, person: IntArray, most: int) -> IntArray:
     """People left out, as long as their rows are no more than allowed; the others become classes of their own."""
     out = np.flatnonzero(class_of_person < 0)
     rows = np.bincount(person)[out]
@@ -165,7 +165,7 @@ def _within_limit(class_of_person: IntArray, person: IntArray, most: int) -> Int
     return labels
 
 
-def _judge(task: Task, people: People, kept: BoolArray) -> Callable[[IntArray, IntArray], BoolArray]:
+def judge_rows(task: Task, people: People, kept: BoolArray) -> Callable[[IntArray, IntArray], BoolArray]:
     """Which classes fail, against the whole table and, where rows are left out, against those released."""
     codes = codes_of(task.table)
     references = [(task.attributes, people)]
