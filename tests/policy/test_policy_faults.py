@@ -267,7 +267,7 @@ SECTION_FAULTS = [
     ("method: {name: ''}\n", "method.name", "name must be a text", "Write a text"),
     ("method: {refine: nope}\n", "method.refine", "a number of seconds above 0, not 'nope'", "Change refine"),
     ("method: {refine: -2}\n", "method.refine", "fast, balanced, thorough or a number", "Change refine"),
-    ("release: {form: slices}\n", "release.form", "one of generalized, anatomized or sliced", "'sliced'?"),
+    ("release: {form: slices}\n", "release.form", "one of generalized, anatomized, sliced or relational", "'sliced'?"),
     ("release: {numbers: [a]}\n", "release.numbers", "one of interval, midpoint or mean", "Choose from interval"),
     ("release: {k: 5}\n", "release.k", "Unknown key 'k'", "It belongs to privacy"),
     ("missing: {a: b}\n", "missing", "a list of texts", "Write [one, two]"),

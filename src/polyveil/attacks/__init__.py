@@ -17,10 +17,12 @@ from polyveil.attacks.adversaries import ADVERSARIES, Given
 from polyveil.attacks.crowds import Crowd
 from polyveil.attacks.result import Attack, AttackReport, Verdict, wilson
 from polyveil.attacks.scene import TRIALS, Scene, set_scene
+from polyveil.attacks.tables import attack_tables
+from polyveil.errors import InputError
 from polyveil.policy import PolicyLike
 from polyveil.progress import Progress, shown
 from polyveil.table.source import read
-from polyveil.verification import ReleaseLike
+from polyveil.verification import ReleaseLike, load_release
 
 __all__ = [
     "ADVERSARIES",
@@ -96,6 +98,12 @@ def attack(
     """
     with shown(progress) as listening:
         listening.stage("read")
+        manifest, tables, _ = load_release(release)
+        if "relational" in manifest:
+            if second is not None or heldout is not None:
+                raise InputError("a second release and people held out are for releases of one table. Leave them out")
+            listening.stage("attack")
+            return attack_tables(manifest, tables, original, policy, trials, seed, reading or {}, listening)
         people = read(original, **(reading or {}))
         scene = set_scene(release, people, policy=policy, trials=trials, seed=seed)
         outsiders = None if heldout is None else _outsiders(scene, heldout, reading)

@@ -20,8 +20,7 @@ from polyveil.arrays import IntArray
 from polyveil.engines.base import Engine, Job
 from polyveil.engines.local import Classes, LocalEngine, LocalFigures, in_people, rows_kept
 from polyveil.errors import InputError
-from polyveil.methods import Part, Task, on_linked, partition, presence, present, rows_in_each
-from polyveil.methods.refine import refine
+from polyveil.methods import Part, Task, on_linked, partition, presence, present, refined, rows_in_each
 from polyveil.models import Attribute, ClassStatistics, Verdict, attributes_of, codes_of, models_for
 from polyveil.models.linked import TableStatistics
 from polyveil.models.people import from_people
@@ -145,7 +144,7 @@ class RelationalEngine(Engine[dict[str, Table], LinkedOriginal, Partition, Relat
         if effort is not None:
             found = on_linked(
                 self._tasks(job, bound),
-                lambda units, given: refine(units, replace(found, class_of_row=given), effort),
+                lambda units, given: refined(units, replace(found, class_of_row=given), effort),
                 found.class_of_row,
             )
         return job.form.arrange(bound.bound, bound.coded, found, np.random.default_rng(job.seed))

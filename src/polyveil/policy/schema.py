@@ -273,11 +273,6 @@ class Policy(Part):
     """Everything declared about one table, or about several that are linked by a person's key."""
 
     version: Literal[1] = 1
-    tables: dict[str, LinkedTable] = Field(
-        default_factory=dict,
-        description="several tables about the same people, the first with one row per person; "
-        "columns are then called table.column",
-    )
     columns: dict[str, Column] = Field(min_length=1)
     privacy: Privacy = Field(default_factory=Privacy)
     method: MethodChoice = Field(default_factory=MethodChoice)
@@ -285,6 +280,12 @@ class Policy(Part):
     missing: Markers = Field(default=(), description="cells of any column that mean 'missing', for example '?'")
     other_columns: Literal["error", "drop"] = Field(
         default="error", description="columns of the table that the policy does not name: a fault, or left out"
+    )
+
+    tables: dict[str, LinkedTable] = Field(
+        default_factory=dict,
+        description="several tables about the same people, the first with one row per person; "
+        "columns are then called table.column",
     )
 
     folder: Path = Field(default=Path(), exclude=True, description="where hierarchy files are looked up")

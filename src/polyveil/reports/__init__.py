@@ -53,7 +53,9 @@ def _of_tables(
         else:
             shown = [sections.classes(each), *([sections.sensitive(each)] if each.declared else [])]
         every += [replace(part, key=f"{part.key}-{name}", title=f"{part.title}: {name}") for part in shown]
-    whole = replace(first, manifest={**first.manifest, "form": manifest["form"]}, tables=tables)
+    whole = replace(
+        first, manifest={**first.manifest, "form": manifest["form"]}, tables={name: tables[name] for name in facts}
+    )
     return sections.lead(whole), [*every, *more, sections.limits(whole), sections.check(whole)]
 
 

@@ -26,6 +26,7 @@ from polyveil.verification.findings import Finding, Verification, fails, not_che
 from polyveil.verification.forms import FORMS
 from polyveil.verification.people import PER_GROUP
 from polyveil.verification.relational import qualified
+from polyveil.verification.relational_source import check_tables_of_source
 from polyveil.verification.signature import check_signature
 from polyveil.verification.source import check_source
 from polyveil.verification.text import check_cells, formula_findings
@@ -103,7 +104,11 @@ def verify(
     findings = [*findings, *_beside(release, signer)]
     columns = describe_columns(from_public(manifest["policy"]), content.verdicts, tables)
     found = (*findings, *content.findings, *asked)
-    if source is not None and content.verdicts:
+    if source is not None and content.verdicts and "relational" in manifest:
+        meant = None if policy is None else load_policy(policy)
+        counted = check_tables_of_source(manifest, tables, source, meant, row_map)
+        found = (*(finding for finding in found if not finding.check.startswith(PER_GROUP)), *counted)
+    elif source is not None and content.verdicts:
         counted = check_source(manifest, from_public(manifest["policy"]), tables["table"], source, person, row_map)
         found = (*(finding for finding in found if finding.check != PER_GROUP), *counted)
     return Verification(found, content.verdicts, columns)

@@ -72,7 +72,7 @@ def check_source(
         words = "the table does not have the rows and people of the manifest, so the release was not made from it"
         return [fails("source", words)]
     groups = class_of_row(frame, policy.having("quasi"))
-    fit = _fit(policy, frame, groups, table)
+    fit = fit_cells(policy, frame, groups, table)
     if fit is None:
         return [unchecked(PER_GROUP, "numbers are published as midpoints or means, which hide the range of a group")]
     if row_map is not None:
@@ -123,7 +123,7 @@ def _exactly(
     row_map: Path | str,
 ) -> list[Finding]:
     """People counted by the row map, once it is shown to be that of these files."""
-    stated = _read_map(row_map, table.height)
+    stated = read_map(row_map, table.height)
     kept = np.flatnonzero(stated >= 0)
     if len(kept) != len(groups):
         return [fails("row map", "the row map does not have as many released rows as the release")]
@@ -135,7 +135,7 @@ def _exactly(
     codes: dict[str, IntArray] = {}
     shown: list[IntArray] = []
     for name, about in declared.items():
-        cells = _parsed(name, policy, table)
+        cells = parsed(name, policy, table)
         source, released = codes_of_cells(about, cells.gather(used)), codes_of_cells(about, frame.get_column(name))
         if source is None or released is None:
             return [fails("source", f"the table has values of {name} that the manifest does not know")]
@@ -155,7 +155,7 @@ def _exactly(
     return judge_people(manifest, models_for(policy, attributes), statistics, how="counted by the row map")
 
 
-def _read_map(file: Path | str, rows: int) -> IntArray:
+def read_map(file: Path | str, rows: int) -> IntArray:
     """The class of every input row, numbered from 0; -1: left out."""
     try:
         found = pl.read_parquet(file).sort("row")
@@ -201,7 +201,7 @@ def _contents(owner: IntArray, columns: Sequence[IntArray]) -> list[tuple[bytes,
     return [(values[a:b].tobytes(), order[a:b]) for a, b in zip(begin, ends, strict=True)]
 
 
-def _fit(policy: Policy, frame: pl.DataFrame, groups: IntArray, table: Table) -> Fit | None:
+def fit_cells(policy: Policy, frame: pl.DataFrame, groups: IntArray, table: Table) -> Fit | None:
     """How the input's values fit the released cells; None where cells hide which values they stand for."""
     first = np.unique(groups, return_index=True)[1]
     covers, cell_of_group, value_of_row = [], [], []
@@ -209,7 +209,7 @@ def _fit(policy: Policy, frame: pl.DataFrame, groups: IntArray, table: Table) ->
         column = policy.columns[name]
         if policy.release.numbers != "interval" and kind_of(column) == "numeric":
             return None
-        texts = as_text(_parsed(name, policy, table))
+        texts = as_text(parsed(name, policy, table))
         cells = frame.get_column(name).cast(pl.String)
         values, value = _numbered(texts)
         shown, cell = _numbered(cells)
@@ -232,7 +232,7 @@ def _numbered(texts: pl.Series) -> tuple[list[str | None], IntArray]:
     return distinct, mapped.to_numpy()
 
 
-def _parsed(name: str, policy: Policy, table: Table) -> pl.Series:
+def parsed(name: str, policy: Policy, table: Table) -> pl.Series:
     """An input column as the policy reads it: numbers, days or text, missing where it is a missing marker."""
     column = policy.columns[name]
     if name not in table.columns:

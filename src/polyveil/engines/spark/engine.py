@@ -94,6 +94,8 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
             rule = "numbers are made coarser before they are read by Spark, or on this machine"
             remedy = "Round them in Spark and remove publish, or leave --engine spark out"
             faults.append(Fault(f"columns.{coarser[0]}.publish", rule, remedy))
+        if policy.tables:
+            faults.append(Fault("tables", "Spark reads one table", "Leave --engine spark out"))
         if policy.privacy.joint:
             rule = "combinations of columns are compared over all released rows at once, not block by block"
             faults.append(Fault("privacy.joint", rule, "Remove it, or leave --engine spark out"))
