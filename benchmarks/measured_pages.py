@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[1]
 README, METHODS, PEERS = ROOT / "README.md", ROOT / "docs" / "methods" / "index.md", ROOT / "docs" / "peers.md"
 SIFT = ROOT / "docs" / "methods" / "sift.md"
 PEOPLE = ROOT / "docs" / "how-to" / "people.md"
+LINKED = ROOT / "docs" / "how-to" / "linked-tables.md"
 
 
 def put(name: str, text: str, *pages: Path) -> None:

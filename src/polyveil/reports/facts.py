@@ -15,10 +15,11 @@ import polars as pl
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.errors import InputError
 from polyveil.models import ClassStatistics, Model, TCloseness, from_classes, models_for
-from polyveil.models.linked import LinkedStatistics, from_groups
+from polyveil.models.linked import LinkedStatistics, TableStatistics, from_groups
 from polyveil.policy import Policy, from_public
 from polyveil.verification.attributes import Declared, codes_of_cells, declared_attributes
 from polyveil.verification.classes import class_of_row
+from polyveil.verification.relational import views_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +46,12 @@ class Facts:
     def linked(self) -> bool:
         """Whether sensitive columns are published in tables of their own."""
         return "linked" in self.manifest
+
+    @property
+    def published(self) -> Mapping[str, pl.DataFrame]:
+        """The tables as they are in the release."""
+        names = self.manifest["relational"]["tables"] if "relational" in self.manifest else self.tables
+        return {name: self.tables[name] for name in names}
 
     @property
     def quasi(self) -> pl.DataFrame:
@@ -75,10 +82,24 @@ class Facts:
 
 def gather(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Facts:
     """Count what the report shows."""
+    if "relational" in manifest:
+        return _of_tables(manifest, tables)
     policy = from_public(manifest["policy"])
     declared = declared_attributes(manifest, policy)
     statistics = _classes(manifest, policy, tables, declared)
     return Facts(manifest, policy, tables, declared, statistics, models_for(policy, statistics.attributes))
+
+
+def _of_tables(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> Facts:
+    """Linked tables: the people with the cells of all tables, and every sensitive column as its own table has it."""
+    views = views_of(manifest, tables)
+    parts = [gather(view.manifest, view.frames) for view in views.values()]
+    first, policy = parts[0], from_public(manifest["policy"])
+    declared = {name: part.declared[name] for part in parts for name in part.declared}
+    statistics = TableStatistics.of(first.statistics.sizes, [part.statistics for part in parts])
+    models = models_for(policy, statistics.attributes)
+    shown = {**first.tables, **{name: tables[name] for name in views}}
+    return Facts(manifest, policy, shown, {n: declared[n] for n in policy.having("sensitive")}, statistics, models)
 
 
 def _classes(

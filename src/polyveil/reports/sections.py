@@ -292,7 +292,7 @@ def limits(facts: Facts) -> Section:
 
 def check(facts: Facts) -> Section:
     """How a reader checks all of it."""
-    frames = [(name, number(frame.height), ", ".join(frame.columns)) for name, frame in facts.tables.items()]
+    frames = [(name, number(frame.height), ", ".join(frame.columns)) for name, frame in facts.published.items()]
     parts = (
         tag(
             "p",

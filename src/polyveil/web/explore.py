@@ -53,12 +53,38 @@ def write_views(
         groups = class_of_row(frame, [about["group"]]) + 1
         _write_sorted(frame, groups, folder / f"{about['table']}.parquet")
     figures = _figures(facts, classes, None if original is None else original.bound)
+    if "relational" in manifest:
+        figures |= _write_tables(folder, manifest, tables, facts.quasi, classes)
     if original is not None and of_row is not None:
         rows = _original_rows(original, of_row, facts.quasi.select(names), classes)
         rows.write_parquet(folder / "original.parquet")
         if not facts.linked:
             figures["utility"] = _utility(original.coded, of_row)
     write_json(folder / "explore.json", figures)
+
+
+def _write_tables(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    tables: Mapping[str, pl.DataFrame],
+    people: pl.DataFrame,
+    classes: IntArray,
+) -> dict[str, Any]:
+    """The tables of a relational release beside that of people, shown as the linked tables of other forms are."""
+    group, (first, *others) = manifest["relational"]["group"], manifest["relational"]["tables"]
+    text = pl.col(group).cast(pl.String)
+    number = tables[first].get_column(group).cast(pl.Int64).to_numpy()
+    class_of_group = dict(zip(number.tolist(), classes.tolist(), strict=True))
+    shown = people.with_columns(pl.Series(group, number).cast(pl.String))
+    _write_sorted(shown, classes, folder / "released.parquet")
+    slices = []
+    for place, name in enumerate(others, start=1):
+        frame = tables[name]
+        own = np.array([class_of_group[each] for each in frame.get_column(group).cast(pl.Int64).to_list()])
+        _write_sorted(frame.with_columns(text), own, folder / f"sensitive_{place}.parquet")
+        columns = [f"{name}.{column}" for column in frame.columns if column != group]
+        slices.append({"table": f"sensitive_{place}", "group": group, "attributes": columns})
+    return {"slices": slices, "columns": list(shown.columns)}
 
 
 def _write_sorted(frame: pl.DataFrame, classes: IntArray, path: Path) -> None:
