@@ -38,6 +38,8 @@ def main() -> None:
     address = f"duckdb://{asked.file}"
     tables = {name: polyveil.read(address, table=source).frame for name, source in TABLES.items()}
     policy = policy_for(tables)
+    used = {name.split(".")[1] for name in policy["columns"]}
+    tables = {name: frame.select(each for each in frame.columns if each in used) for name, frame in tables.items()}
     if asked.policy is not None:
         asked.policy.write_text(Policy.from_dict(policy).to_yaml(), encoding="utf-8")
         return
