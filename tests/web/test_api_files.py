@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,6 +20,7 @@ pytest.importorskip("fastapi", reason="the workbench needs the web extra")
 
 from fastapi.testclient import TestClient
 
+import polyveil
 from polyveil.web.app import make_application
 from polyveil.web.settings import Settings
 
@@ -106,6 +108,30 @@ def test_a_bundle_comes_back_and_is_verified(client: TestClient, run: str) -> No
     assert found["outcome"]["verification"]["holds"]
     assert client.get(f"/api/runs/{found['id']}/rows/released").json()["total"] == 60
     assert client.get(f"/api/runs/{found['id']}/rows/original").status_code == 404
+
+
+def test_a_release_of_linked_tables_opens_and_shows_them(client: TestClient, tmp_path: Path) -> None:
+    """The table of people with the cells of all tables, and beside it the other tables by group."""
+    people = [f"p{number}" for number in range(30)]
+    tables = {
+        "person": pl.DataFrame({"id": people, "age": range(20, 50)}),
+        "visit": pl.DataFrame({"who": people * 2, "ward": [f"w{number % 4}" for number in range(60)]}),
+    }
+    columns = {
+        "person.id": {"role": "person"},
+        "person.age": {"role": "quasi", "type": "numeric"},
+        "visit.who": {"role": "person"},
+        "visit.ward": {"role": "sensitive"},
+    }
+    asked = {"tables": {name: {} for name in tables}, "columns": columns, "privacy": {"k": 3}}
+    polyveil.anonymize(tables, {**asked, "method": {"name": "mondrian"}}, out=tmp_path / "release")
+    opened = bring(client, zipped({file.name: file.read_bytes() for file in (tmp_path / "release").iterdir()}))
+    found = finished(client, opened.json()["id"])
+    assert found["outcome"]["verification"]["holds"]
+    shown = client.get(f"/api/runs/{found['id']}/rows/released").json()
+    assert (shown["total"], shown["columns"]) == (30, ["person.age", "group"])
+    visits = client.get(f"/api/runs/{found['id']}/rows/sensitive_1").json()
+    assert (visits["total"], visits["columns"]) == (60, ["group", "ward"])
 
 
 def test_a_bundle_that_was_tampered_with_says_so(client: TestClient, run: str) -> None:

@@ -43,6 +43,12 @@ def show_release(
         f"{size['min']:,} to {size['max']:,} rows each (mean {size['mean']:.1f}); "
         f"{manifest['suppressed']:,} rows left out"
     )
+    if "relational" in manifest:
+        rows = [
+            f"{name} {about['rows'] - about['suppressed']:,}"
+            for name, about in manifest["relational"]["tables"].items()
+        ]
+        out.print(f"Rows of the tables, a row for everybody in each: {', '.join(rows)}")
     if people:
         least, most = people["class_size"]["min"], people["class_size"]["max"]
         out.print(f"{least:,} to {most:,} people in each group (mean {people['class_size']['mean']:.1f})")

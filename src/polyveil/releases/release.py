@@ -33,6 +33,17 @@ SHOWN_ROWS = 8
 """Rows of the released table that a notebook shows."""
 
 
+def _first(manifest: Mapping[str, Any], tables: Mapping[str, Any]) -> str:
+    """The name of the table to show first."""
+    linked = manifest.get("relational", {}).get("tables", ())
+    return next(iter(linked), "table" if "table" in tables else "quasi")
+
+
+def rows_of_tables(manifest: Mapping[str, Any]) -> dict[str, int]:
+    """The rows of every table of a relational release."""
+    return {name: about["rows"] - about["suppressed"] for name, about in manifest["relational"]["tables"].items()}
+
+
 class DescribedRelease(Result, Generic[TableT]):
     """What a manifest says of a release's tables, whatever kind of table they are."""
 
@@ -56,13 +67,14 @@ class DescribedRelease(Result, Generic[TableT]):
 
     @property
     def form(self) -> str:
-        """generalized, anatomized or sliced."""
+        """generalized, anatomized, sliced or relational."""
         return str(self.manifest["form"])
 
     @property
     def table(self) -> TableT:
-        """The released table (of an anatomized or sliced release: the one with the quasi-identifiers)."""
-        return self.tables["table" if "table" in self.tables else "quasi"]
+        """The released table (of an anatomized or sliced release: the one with the quasi-identifiers; of several linked
+        tables: the one of people)."""
+        return self.tables[_first(self.manifest, self.tables)]
 
     @property
     def privacy(self) -> Mapping[str, Any]:
@@ -110,6 +122,7 @@ class DescribedRelease(Result, Generic[TableT]):
             **{key: self.manifest[key] for key in keys},
             "people": people.get("count", self.manifest["rows"]),
             **{key: people[key] for key in ("privacy",) if key in people},
+            **({"tables": rows_of_tables(self.manifest)} if "relational" in self.manifest else {}),
             "seconds": dict(self.seconds),
             "notes": list(self.notes),
             **({} if self.bound is None else {"bound": self.bound.to_dict()}),
@@ -181,7 +194,7 @@ class Release(DescribedRelease[Any]):
         return {name: as_kind(frame, self.frame_kind) for name, frame in self.frames.items()}
 
     def _repr_html_(self) -> str:
-        shown = self.frames["table" if "table" in self.frames else "quasi"].head(SHOWN_ROWS)
+        shown = self.frames[_first(self.manifest, self.frames)].head(SHOWN_ROWS)
         first = '<p class="polyveil-more">the first rows of the released table</p>'
         return fragment(self.outcome, self.answer(), table_html(self.records()), first, table_html(shown.to_dicts()))
 
