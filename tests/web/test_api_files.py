@@ -21,6 +21,7 @@ pytest.importorskip("fastapi", reason="the workbench needs the web extra")
 from fastapi.testclient import TestClient
 
 import polyveil
+from polyveil.policy import Policy
 from polyveil.web.app import make_application
 from polyveil.web.settings import Settings
 
@@ -110,7 +111,8 @@ def test_a_bundle_comes_back_and_is_verified(client: TestClient, run: str) -> No
     assert client.get(f"/api/runs/{found['id']}/rows/original").status_code == 404
 
 
-def test_a_release_of_linked_tables_opens_and_shows_them(client: TestClient, tmp_path: Path) -> None:
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_release_of_linked_tables_opens_and_shows_them(client: TestClient, tmp_path: Path, packed: bool) -> None:
     """The table of people with the cells of all tables, and beside it the other tables by group."""
     people = [f"p{number}" for number in range(30)]
     tables = {
@@ -124,14 +126,30 @@ def test_a_release_of_linked_tables_opens_and_shows_them(client: TestClient, tmp
         "visit.ward": {"role": "sensitive"},
     }
     asked = {"tables": {name: {} for name in tables}, "columns": columns, "privacy": {"k": 3}}
-    polyveil.anonymize(tables, {**asked, "method": {"name": "mondrian"}}, out=tmp_path / "release")
-    opened = bring(client, zipped({file.name: file.read_bytes() for file in (tmp_path / "release").iterdir()}))
-    found = finished(client, opened.json()["id"])
+    asked |= {"method": {"name": "mondrian"}}
+    if packed:  # as tables and policy, which the workbench makes a release of
+        files = {f"{name}.csv": frame.write_csv().encode() for name, frame in tables.items()}
+        files["policy.yaml"] = Policy.from_dict(asked).to_yaml().encode()
+    else:
+        polyveil.anonymize(tables, asked, out=tmp_path / "release")
+        files = {file.name: file.read_bytes() for file in (tmp_path / "release").iterdir()}
+    found = finished(client, bring(client, zipped(files)).json()["id"])
     assert found["outcome"]["verification"]["holds"]
     shown = client.get(f"/api/runs/{found['id']}/rows/released").json()
     assert (shown["total"], shown["columns"]) == (30, ["person.age", "group"])
     visits = client.get(f"/api/runs/{found['id']}/rows/sensitive_1").json()
     assert (visits["total"], visits["columns"]) == (60, ["group", "ward"])
+
+
+def test_packed_tables_name_only_files_that_are_packed_with_them(client: TestClient) -> None:
+    for policy in (
+        "tables: {a: {source: ../../secret.csv}, b: {}}\ncolumns: {a.x: {role: quasi}}\nprivacy: {k: 2}",
+        "columns: {x: {role: quasi}}\nprivacy: {k: 2}",
+    ):
+        opened = bring(client, zipped({"policy.yaml": policy.encode(), "b.csv": b"x\n1\n"}))
+        found = finished(client, opened.json()["id"])
+        assert found["state"] == "failed"
+        assert "packed beside it" in found["outcome"]["error"]["message"]
 
 
 def test_a_bundle_that_was_tampered_with_says_so(client: TestClient, run: str) -> None:

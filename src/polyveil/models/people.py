@@ -133,6 +133,10 @@ def from_people(
 
 def _having(owner: IntArray, person: IntArray, codes: IntArray, size: int, classes: int) -> Sparse:
     """People per class and value, each counted once however often they have it."""
+    span = (int(person.max(initial=0)) + 1) * max(size, 1)
+    if classes < 2**62 // span:  # one sort of whole numbers is several times faster than one by three columns
+        key = np.unique(owner.astype(np.int64) * span + person.astype(np.int64) * size + codes)
+        return sparse(key // span, key % max(size, 1), size, classes)
     order = np.lexsort((codes, person, owner))
     one, two = order[1:], order[:-1]
     fresh = np.ones(len(order), dtype=bool)

@@ -20,7 +20,9 @@ from polyveil.table.statistical_file import size_in_memory
 CHUNK = 1 << 20
 CELL = 16
 """Bytes that a cell takes in memory, whatever it holds."""
-_BUNDLE_FILE = re.compile(r"[\w-]+\.(json|parquet|csv|html)")
+_BUNDLE_FILE = re.compile(r"[\w-]+\.(json|parquet|csv|html|yaml)")
+LINKED_POLICY = "policy.yaml"
+"""In a packed folder of linked tables, the policy."""
 _MOST_FILES = 100
 
 
@@ -114,7 +116,8 @@ def _written_out(column: Any) -> int:
 def unpack_bundle(packed: Path, target: Path, limit: int) -> None:
     """The files of a zipped bundle, flat; nothing is written outside `target`, and no more than `limit` bytes."""
     no_bundle = InputError(
-        "the file is not a packed release folder. Give the zip file that was downloaded from a finished run"
+        "the file is not a packed release folder. Give the zip file that was downloaded from a finished run, or linked "
+        f"tables packed with their {LINKED_POLICY}"
     )
     too_large = InputError(f"unpacked, the file has more than {limit // 10**6} MB, more than the workbench accepts")
     target.mkdir(mode=0o700)
@@ -122,7 +125,9 @@ def unpack_bundle(packed: Path, target: Path, limit: int) -> None:
     try:
         with zipfile.ZipFile(packed) as archive:
             files = [member for member in archive.infolist() if not member.is_dir()]
-            if len(files) > _MOST_FILES or not any(Path(member.filename).name == "manifest.json" for member in files):
+            if len(files) > _MOST_FILES or not any(
+                Path(member.filename).name in ("manifest.json", LINKED_POLICY) for member in files
+            ):
                 raise no_bundle
             for member in files:
                 # Only the last part of a name counts, so that no name leads out of the folder.

@@ -17,6 +17,7 @@ from typing import Any
 
 from polyveil.errors import PolyveilError, kind_and_place
 from polyveil.progress import Progress
+from polyveil.web.intake import LINKED_POLICY
 from polyveil.web.store import write_json
 
 EVERY = 0.2
@@ -89,6 +90,23 @@ def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> di
     return {"summary": release.to_dict()}
 
 
+def _make_linked(bundle: Path, progress: Progress) -> None:
+    """Put in the place of packed linked tables and their policy the release that is made of them."""
+    from polyveil.errors import InputError
+    from polyveil.pipeline import anonymize
+    from polyveil.policy import Pairs, from_text
+
+    tables = bundle.rename(bundle.with_name("tables"))
+    policy = from_text((tables / LINKED_POLICY).read_text(encoding="utf-8"), folder=tables, files="beside")
+    rules = [column.hierarchy for column in policy.columns.values()]
+    named = [about.source or name for name, about in policy.tables.items()]
+    named += [rule.pairs for rule in rules if isinstance(rule, Pairs)]
+    if not policy.tables or any(Path(name).name != name for name in named):
+        raise InputError(f"{LINKED_POLICY} must name several tables (tables:), and only files packed beside it")
+    release = anonymize(tables, policy, out=bundle, progress=progress)
+    release.save_private(bundle.with_name("private"))
+
+
 def _open_bundle(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
     """Verify a release that was brought back, and make the views on it; there is no original to compare with."""
     from polyveil.verification import verify
@@ -96,6 +114,8 @@ def _open_bundle(folder: Path, about: Mapping[str, Any], progress: Progress) -> 
     from polyveil.web.explore import write_views
 
     bundle = folder / "release"
+    if (bundle / LINKED_POLICY).is_file():
+        _make_linked(bundle, progress)
     progress.stage("verify")
     verification = verify(bundle)
     manifest = read_manifest(bundle)

@@ -145,7 +145,10 @@ def _ago(created: float) -> str:
 
 
 def _bring_back(bench: Workbench) -> None:
-    with card("Open a release", "Verify and show a release folder that you downloaded earlier."):
+    hint = (
+        "Verify and show a release folder that you downloaded earlier. Linked tables: pack them with their policy.yaml."
+    )
+    with card("Open a release", hint):
         drop_zone(
             "/api/bundles",
             "Drop a packed release (.zip)",
