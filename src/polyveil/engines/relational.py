@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -104,6 +104,9 @@ class RelationalEngine(Engine[dict[str, Table], LinkedOriginal, Partition, Relat
             raise InputError("--table and --query read one table. The policy says with tables: what to read")
         self._source = source
         return read_linked(source, self._policy.tables, **self._reading)
+
+    def natural_format(self, table: dict[str, Table]) -> Literal["parquet", "csv"]:
+        return "csv" if all(self._local.natural_format(part) == "csv" for part in table.values()) else "parquet"
 
     def columns(self, table: dict[str, Table]) -> list[str]:
         return names_of(table)

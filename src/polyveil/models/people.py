@@ -112,7 +112,7 @@ def from_people(
     codes = {name: codes[name][kept] for name in attributes}
     rows = from_classes(owner, codes, attributes)
     span = int(some.person.max(initial=0)) + 1
-    members = np.unique(owner * span + some.person)
+    members = _distinct(owner * span + some.person)
     return PeopleStatistics(
         sizes=rows.sizes,
         attributes=attributes,
@@ -135,7 +135,7 @@ def _having(owner: IntArray, person: IntArray, codes: IntArray, size: int, class
     """People per class and value, each counted once however often they have it."""
     span = (int(person.max(initial=0)) + 1) * max(size, 1)
     if classes < 2**62 // span:  # one sort of whole numbers is several times faster than one by three columns
-        key = np.unique(owner.astype(np.int64) * span + person.astype(np.int64) * size + codes)
+        key = _distinct(owner.astype(np.int64) * span + person.astype(np.int64) * size + codes)
         return sparse(key // span, key % max(size, 1), size, classes)
     order = np.lexsort((codes, person, owner))
     one, two = order[1:], order[:-1]
@@ -143,3 +143,11 @@ def _having(owner: IntArray, person: IntArray, codes: IntArray, size: int, class
     fresh[1:] = (owner[one] != owner[two]) | (person[one] != person[two]) | (codes[one] != codes[two])
     chosen = order[fresh]
     return sparse(owner[chosen], codes[chosen], size, classes)
+
+
+def _distinct(numbers: IntArray) -> IntArray:
+    """The distinct numbers in order, by sorting: numpy's own way of hashing takes ten times as long here."""
+    ordered = np.sort(numbers)
+    fresh = np.ones(len(ordered), dtype=bool)
+    fresh[1:] = ordered[1:] != ordered[:-1]
+    return np.asarray(ordered[fresh])
