@@ -195,7 +195,7 @@ def test_blocks_that_leave_rows_over_are_joined_until_none_is_left(spark: Any, m
     assert release.verify().holds
     # With blocks that must not grow, the same policy is out of reach, and the error says why.
     monkeypatch.setattr("polyveil.engines.spark.coarsening.MOST_GROWTH", 1)
-    with pytest.raises(Unsatisfiable, match="400 rows find no class in blocks of up to 200 rows"):
+    with pytest.raises(Unsatisfiable, match="400 rows fit into no group in blocks of up to 200 rows"):
         polyveil.anonymize(on_spark(spark, two_kinds()), AGE_ALONE, reading={"block_rows": 200})
 
 

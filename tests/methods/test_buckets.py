@@ -341,7 +341,7 @@ class TestRefusals:
         policy = policy_of(
             HAN_COLUMNS, privacy={"l": 3, "suppression_limit": 0.5}, method={"name": "mbf", "restarts": 40}
         )
-        with pytest.raises(Unsatisfiable, match=r"suppress \d of 9 rows, and .* allows 4"):
+        with pytest.raises(Unsatisfiable, match=r"leave out \d of 9 rows, and .* allows 4"):
             polyveil.anonymize(HAN, policy, seed=1)
 
     def test_levels_that_name_unknown_values(self) -> None:

@@ -11,6 +11,7 @@ learned without finding a row.
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -74,7 +75,7 @@ def _risk_of_rows(sizes: IntArray, crowd: IntArray, limit: float) -> RiskOfRows:
     risk, rows = 1.0 / crowd, float(sizes.sum())
     return RiskOfRows(
         highest=float(risk.max()),
-        average=float(sizes @ risk) / rows,
+        average=math.fsum(sizes * risk) / rows,
         above_limit=float(sizes[risk > limit].sum()) / rows,
     )
 

@@ -59,7 +59,7 @@ def check_suppressed(suppressed: int, task: Task, method: str) -> None:
         f"privacy.suppression_limit: {np.ceil(suppressed / rows * 10_000) / 10_000:g}; or " if suppressed < rows else ""
     )
     raise Unsatisfiable(
-        f"{method} had to suppress {suppressed} of {rows} rows, and privacy.suppression_limit allows "
+        f"{method} had to leave out {suppressed} of {rows} rows, and privacy.suppression_limit allows "
         f"{task.suppressible}",
         f"{limit}a smaller l, security levels (-mslf), more restarts, or `sloms`, which groups few attributes at once",
     )

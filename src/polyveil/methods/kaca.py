@@ -81,7 +81,7 @@ class Kaca(Method[Options]):
 def k_classes(table: CodedTable, k: int, rng: np.random.Generator, progress: Progress = SILENT) -> IntArray:
     """The class of each row, k rows or more in every class, by the quasi-identifiers alone."""
     if k > table.rows:
-        raise Unsatisfiable(f"classes of at least {k} rows, but the table has {table.rows}", f"k of {table.rows}")
+        raise Unsatisfiable(f"groups of at least {k} rows, but the table has {table.rows}", f"k of {table.rows}")
     return merge_classes(table, compile_constraints((KAnonymity(k),), {}, _without_sensitive(table)), rng, progress)
 
 

@@ -149,7 +149,7 @@ class Model(ABC):
         """Judge every class. A table without classes holds nothing: it is not checked."""
         values = self.measure_all(statistics)
         if len(values) == 0:
-            return self._verdict("not checked", float("nan"), None, 0, "there is no class to judge")
+            return self._verdict("not checked", float("nan"), None, 0, "there is no group to judge")
         failing = int(np.count_nonzero(~self.passes(values)))
         worst = self.worst(values)
         return self._verdict("fails" if failing else "holds", float(values[worst]), worst, failing)

@@ -17,7 +17,7 @@ def check_reachable(models: Sequence[Model], whole: ClassStatistics, suppression
         verdict = model.judge(whole)
         if model.monotone and not verdict.holds:
             raise Unsatisfiable(
-                f"{verdict.statement}, but even the whole table as one class has {verdict.value:.6g}",
+                f"{verdict.statement}, but even the whole table as one group has {verdict.value:.6g}",
                 f"{verdict.value:.6g} for {model.key}"
                 + (f" of {model.attribute}" if model.attribute else "")
                 + "; or allow rows to be left out with privacy.suppression_limit",
@@ -28,5 +28,5 @@ def check_reached(verdicts: Sequence[Verdict], classes: int) -> None:
     """A method's classes must satisfy every model before anything is made of them."""
     for verdict in verdicts:
         if not verdict.holds:
-            reached = "nothing is left to release" if classes == 0 else f"the worst class has {verdict.value:.6g}"
+            reached = "nothing is left to release" if classes == 0 else f"the worst group has {verdict.value:.6g}"
             raise Unsatisfiable(f"{verdict.statement}, but {reached}", f"{verdict.value:.6g} with this method")

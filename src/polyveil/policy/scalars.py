@@ -43,7 +43,7 @@ def category(value: Any) -> str:
         return str(number)
     if isinstance(number, float) and math.isfinite(number):
         return number_label(number)
-    raise BrokenRule("a category is text", "Write text, in quotes where it is empty or starts with a special character")
+    raise BrokenRule("a category is text", "Write text, in quotes if it is empty or starts with a special character")
 
 
 def writable(text: str) -> str:

@@ -236,9 +236,7 @@ class MethodChoice(BaseModel):
 class ReleaseChoice(Part):
     """How the release is published."""
 
-    form: FormName | None = Field(
-        default=None, description="what is published; the method's own form where it is not given"
-    )
+    form: FormName | None = Field(default=None, description="what is published; by default the method's own form")
     format: Literal["parquet", "csv"] | None = Field(
         default=None,
         description="how files are written; by default csv for tables from text, Excel and statistics programs, "

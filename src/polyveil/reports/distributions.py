@@ -131,7 +131,7 @@ def _number_distribution(
 
 
 def _mean(values: FloatArray, counts: IntArray) -> float:
-    return float(values @ counts[: len(values)]) / max(int(counts[: len(values)].sum()), 1)
+    return math.fsum(values * counts[: len(values)]) / max(int(counts[: len(values)].sum()), 1)
 
 
 def _bins(found: Sequence[tuple[float, float, float]], day: Any) -> list[Bin]:

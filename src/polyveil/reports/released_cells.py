@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -43,7 +44,7 @@ class Spread:
         covered = np.clip(np.minimum(high, b) - np.maximum(self.low, a), 0, None)
         point = (self.low >= a) & ((self.low < b) | last & (self.low <= b))
         share = np.where(width > 0, covered / np.where(width > 0, width, 1.0), point)
-        return float(share @ self.rows)
+        return math.fsum(share * self.rows)  # the same in any order
 
     @property
     def exact(self) -> float:

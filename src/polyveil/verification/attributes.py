@@ -92,7 +92,7 @@ def check_declarations(manifest: Mapping[str, Any], policy: Policy) -> list[Find
             findings.append(fails("policy", words))
     if set(manifest["sensitive"]) != set(policy.having("sensitive")):
         findings.append(fails("policy", "the manifest does not describe exactly the policy's sensitive columns"))
-    for name in set(policy.having("quasi")) & set(manifest["quasi"]):
+    for name in (name for name in policy.having("quasi") if name in manifest["quasi"]):
         about = manifest["quasi"][name]
         column = filled_in(policy.columns[name], about)
         if about["kind"] != ("set" if column.recode == "set" else kind_of(column)):

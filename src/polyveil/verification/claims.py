@@ -39,7 +39,7 @@ def promise_finding(verdict: Verdict, classes: int) -> Finding:
     if verdict.holds:
         return holds(name, f"{verdict.statement}: measured {verdict.value:.6g}")
     if verdict.outcome == "fails":
-        failing = f"{verdict.failing_classes} of {classes} classes do not"
+        failing = f"{verdict.failing_classes} of {classes} groups do not"
         return fails(name, f"{verdict.statement}: {failing}, worst {verdict.value:.6g}")
     return not_checked(name, f"{verdict.statement}: {verdict.reason}")
 
@@ -121,7 +121,7 @@ def compare_figures(
             privacy.setdefault(model.summary, {})[model.attribute] = found[model.key, model.attribute][0]
     figures = {"classes": classes, "class_size": {"min": least, "mean": mean, "max": greatest}, "privacy": privacy}
     findings = [finding for name, value in figures.items() for finding in compare_parts(name, manifest[name], value)]
-    return findings or [holds("figures", "row, class and summary figures are as measured")]
+    return findings or [holds("figures", "row, group and summary figures are as measured")]
 
 
 def compare_parts(name: str, stated: Any, measured: Any, check: str = "figure") -> list[Finding]:

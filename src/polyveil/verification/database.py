@@ -111,7 +111,7 @@ def _extra(release: StoredRelease, manifest: Mapping[str, Any]) -> list[Finding]
     strange = look(release.schema) if look else []
     more = [fails("extra objects", f"the schema has more than plain tables: {', '.join(strange)}")] if strange else []
     if look is None:
-        more = [unchecked("extra objects", "this database does not tell what its schemas hold beside tables")]
+        more = [unchecked("extra objects", "this database cannot list what its schemas contain besides tables")]
     return (
         missing
         + more

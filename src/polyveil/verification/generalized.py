@@ -86,12 +86,12 @@ def check_rows(manifest: Mapping[str, Any], policy: Policy, released: int) -> li
     findings = []
     if released + suppressed != rows:
         findings.append(
-            fails("rows", f"{released} rows released and {suppressed} suppressed do not make {rows} input rows")
+            fails("rows", f"{released} rows released and {suppressed} left out do not make {rows} input rows")
         )
     allowed = int(policy.privacy.suppression_limit * rows + 1e-9)
     if suppressed > allowed:
-        findings.append(fails("suppression", f"{suppressed} rows are suppressed, the policy allows {allowed}"))
-    return findings or [holds("rows", f"{released} released and {suppressed} suppressed make {rows} input rows")]
+        findings.append(fails("suppression", f"{suppressed} rows are left out, the policy allows {allowed}"))
+    return findings or [holds("rows", f"{released} released and {suppressed} left out make {rows} input rows")]
 
 
 def sensitive_codes(frame: pl.DataFrame, declared: Mapping[str, Declared]) -> tuple[dict[str, IntArray], list[Finding]]:

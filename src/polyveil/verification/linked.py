@@ -155,16 +155,16 @@ def compare_suppression(manifest: Mapping[str, Any], policy: Policy, found: int)
     findings = []
     stated = manifest["linked"]["rows_with_suppressed_values"]
     if found != stated:
-        findings.append(fails("suppression", f"{found} rows have suppressed values, the manifest says {stated}"))
+        findings.append(fails("suppression", f"{found} rows have withheld values, the manifest says {stated}"))
     rows, total = manifest["rows"], found + manifest["suppressed"]
     allowed = int(policy.privacy.suppression_limit * rows + 1e-9)
     if total > allowed:
         findings.append(
-            fails("suppression", f"{total} rows are suppressed or have suppressed values, the policy allows {allowed}")
+            fails("suppression", f"{total} rows are left out or have withheld values, the policy allows {allowed}")
         )
     if not same(manifest["loss"].get("suppression_ratio"), total / max(rows, 1)):
         findings.append(fails("suppression", "the manifest's suppression ratio is not that of the files"))
-    return findings or [holds("suppression", f"{total} rows are suppressed or have suppressed values")]
+    return findings or [holds("suppression", f"{total} rows are left out or have withheld values")]
 
 
 def _check_groups(part: SensitiveTable, quasi: pl.DataFrame) -> list[Finding]:

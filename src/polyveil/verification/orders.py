@@ -24,7 +24,7 @@ def agreement_findings(table: str, agreement: float) -> list[Finding]:
     """A finding where the groups' places in `quasi` and another table go together, in standard deviations."""
     if agreement <= SUSPICIOUS:
         return []
-    message = f"rows of quasi and {table} stand in orders that go together ({agreement:.1f} standard deviations)"
+    message = f"the orders of rows in quasi and {table} go together ({agreement:.1f} standard deviations)"
     return [fails("row order", message)]
 
 
@@ -36,7 +36,7 @@ def neighbour_findings(table: str, together: int, pairs: float, rows: int) -> li
     expected = pairs / max(rows, 1)
     if together <= expected + SUSPICIOUS * (math.sqrt(expected) + 1.0):
         return []
-    return [fails("row order", f"rows of a group stand together in {table} more often than in a shuffled table")]
+    return [fails("row order", f"rows of one group are neighbours in {table} more often than in a shuffled table")]
 
 
 def check_order(table: str, frame: pl.DataFrame, groups: IntArray) -> list[Finding]:

@@ -277,7 +277,7 @@ def _differences(stated: Any, known: Any, place: str) -> Iterator[str]:
             yield f"{len(strange)} unknown keys in {place}"
         elif list(stated) != list(known) and not place.endswith(".found"):
             yield f"keys in another order in {place}"
-        for key in set(stated) - set(strange):
+        for key in (key for key in stated if key in known):
             yield from _differences(stated[key], known[key], f"{place}.{key}")
     elif isinstance(stated, list):
         for i, (item, kept) in enumerate(zip(stated, known, strict=True)):

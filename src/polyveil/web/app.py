@@ -18,7 +18,7 @@ from polyveil.web.settings import Settings
 from polyveil.web.store import Store
 from polyveil.web.tables import Library
 
-DESCRIPTION = """Submit a job, follow it, fetch the bundle.
+DESCRIPTION = """Submit a job, follow it, fetch the release folder.
 
 Every request carries the token: `Authorization: Bearer TOKEN`."""
 

@@ -125,7 +125,7 @@ def _partition(plan: Plan, table: CodedTable, block: int) -> tuple[Partition, di
     rng = np.random.default_rng([plan.seed, block])
     task = Task(table, plan.models, plan.attributes, policy.privacy, rng, slices=plan.slices)
     if task.k > table.rows:
-        return nobody, {"why": [f"a block of {table.rows} rows has no class of {task.k}", None]}
+        return nobody, {"why": [f"a block of {table.rows} rows has no group of {task.k}", None]}
     if block != ROOT:
         as_one = from_classes(np.zeros(table.rows, dtype=np.int64), codes_of(table), plan.attributes)
         if not within(plan.bounds, as_one):

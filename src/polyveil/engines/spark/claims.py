@@ -53,7 +53,7 @@ def measure_blocks(outcome: Coarsened, plan: Plan) -> Content:
     if shifted:
         raise Unsatisfiable(
             f"{outcome.left} rows are left out, and then {shifted[0].check} does not hold: {shifted[0].message}",
-            "a smaller privacy.suppression_limit, or a weaker demand",
+            "a smaller privacy.suppression_limit, or a weaker requirement",
         )
     return content
 

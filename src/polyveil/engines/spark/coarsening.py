@@ -109,8 +109,8 @@ def _coarser(
     largest = max(sum(rows.get(block, 0) for block in tree.below(top)) for top in new)
     if largest > most_rows:
         raise Unsatisfiable(
-            f"{outcome.left} rows find no class in blocks of up to {most_rows} rows, and {allowed} may be left out",
-            "a weaker demand, a greater privacy.suppression_limit, or larger blocks (--block-rows)",
+            f"{outcome.left} rows fit into no group in blocks of up to {most_rows} rows, and {allowed} may be left out",
+            "a weaker requirement, a greater privacy.suppression_limit, or larger blocks (--block-rows)",
         )
     return coarse, new
 
@@ -122,6 +122,6 @@ def _unreachable(outcome: Coarsened, allowed: int) -> Unsatisfiable:
             constraint, nearest = summary["why"]
             return Unsatisfiable(constraint, nearest)
     return Unsatisfiable(
-        f"{outcome.left} rows find no class even where all rows are in one block, and {allowed} may be left out",
-        "a weaker demand, or a greater privacy.suppression_limit",
+        f"{outcome.left} rows fit into no group even if all rows are in one block, and {allowed} may be left out",
+        "a weaker requirement, or a greater privacy.suppression_limit",
     )

@@ -74,7 +74,7 @@ class Judged:
     def verdict(self, model: Model) -> Verdict:
         """As the model itself would say it; which class is worst stays on the workers."""
         outcome = "not checked" if self.classes == 0 else "fails" if self.failing else "holds"
-        reason = "" if self.classes else "there is no class to judge"
+        reason = "" if self.classes else "there is no group to judge"
         return Verdict(
             model=model.key,
             attribute=model.attribute,

@@ -28,7 +28,7 @@ def verify(place: Path | str, spark: SparkSession, *, signer: Path | str | None 
     folder = Path(place)
     manifest = read_manifest(folder)
     if from_public(manifest["policy"]).privacy.joint:
-        raise InputError("Spark does not measure privacy.joint, which this release promises. Leave --engine out")
+        raise InputError("Spark does not measure privacy.joint, which this release guarantees. Leave --engine out")
     findings = check_folder(folder, manifest) + check_signature(folder, signer)
     if not any(finding.outcome == "fails" for finding in findings):
         findings += check_footers(folder, manifest["files"])

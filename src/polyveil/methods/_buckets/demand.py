@@ -62,7 +62,7 @@ def demand_of(task: Task) -> Demand:
             if asked is None:
                 rule = f"buckets spread sensitive values, which does not give {model.title}"
                 unfit.append(
-                    Fault(model.place, rule, "Drop it, or use another method; its classes can be published anatomized")
+                    Fault(model.place, rule, "Drop it, or use another method; its groups can be published anatomized")
                 )
                 continue
             values = need[model.attribute or ""]
@@ -121,9 +121,9 @@ def check_demand(demand: Demand, columns: Sequence[SensitiveColumn], rows: int, 
         asked = need[present].max()
         best = largest_l(column.counts[present], rows - suppressible)
         raise Unsatisfiable(
-            f"{column.name} cannot be spread as l = {asked:g} asks: it has {int(present.sum())} distinct values in "
+            f"{column.name} cannot be spread as l = {asked:g} requires: it has {int(present.sum())} distinct values in "
             f"{rows} rows, the most common in {int(column.counts.max())}, and at most {suppressible} rows may be "
-            "suppressed",
+            "left out",
             f"l = {best} for {column.name} in every group, or a higher privacy.suppression_limit",
         )
 

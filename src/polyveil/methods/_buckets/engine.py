@@ -67,7 +67,7 @@ class BucketOptions(Options):
         "chosen by a linear program before grouping (both are tried, the better is kept)",
     )
     restarts: int = Field(
-        default=1, ge=1, le=10_000, description="orders of ties to try; the one that suppresses least is kept"
+        default=1, ge=1, le=10_000, description="orders of ties to try; the one that leaves out the fewest rows is kept"
     )
     strict_paper: bool = Field(
         default=False, description="stop grouping at the first group that fails, and try residual rows once, as printed"
@@ -110,7 +110,7 @@ def bucketize(
     formed: IntArray | None = None,
     scan: bool = False,
 ) -> Grouping:
-    """Group the rows by some sensitive columns; of `restarts` tries the one that suppresses least is kept.
+    """Group the rows by some sensitive columns; of `restarts` tries the one that leaves out the fewest rows is kept.
 
     `spare` marks rows to leave out rather than others with the same values; `formed` gives groups to begin with (a
     number per row, -1 for the rows that are still to be grouped), which must keep the demand already.

@@ -92,7 +92,7 @@ def unreachable(task: Task) -> Unsatisfiable:
         for verdict in broken
     )
     return Unsatisfiable(
-        f"{demands} - not even the whole table as one class keeps this, with at most {allowed} rows suppressed",
+        f"{demands} - not even the whole table as one group meets this, with at most {allowed} rows left out",
         f"{nearest} (the whole table), or a greater privacy.suppression_limit" if nearest else None,
     )
 

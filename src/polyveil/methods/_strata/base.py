@@ -56,16 +56,16 @@ class StrataOptions(Options):
 
     strata: Literal["auto", "k"] | Annotated[int, Field(ge=1)] = Field(
         default="auto",
-        description="rows per class before merging, one from each stratum: auto (least loss), k, or a number",
+        description="rows per group before merging, one from each stratum: auto (least loss), k, or a number",
     )
     merge: MergeRule = Field(
         default="best",
-        description="partner of a failing class: best (of the near ones, the most helpful) or nearest (the paper)",
+        description="partner of a failing group: best (of the near ones, the most helpful) or nearest (the paper)",
     )
-    partners: int = Field(default=16, ge=1, le=1000, description="how many near classes `merge: best` looks at")
+    partners: int = Field(default=16, ge=1, le=1000, description="how many near groups `merge: best` looks at")
     seed_order: SeedOrder = Field(
         default="farthest",
-        description="first rows of classes: random (the paper) or those farthest from the centre first",
+        description="first rows of groups: random (the paper) or those farthest from the centre first",
     )
 
 
@@ -194,7 +194,7 @@ def strata_asked(asked: Literal["k"] | int, task: Task, rows: int) -> int:
         rule = f"{asked} strata are asked for, but there are {rows} rows to put into them"
         raise PolicyError([Fault("method.strata", rule, f"Ask for at most {rows}, or for auto")])
     if asked < task.k:
-        rule = f"a class takes one row from each of the {asked} strata, which is fewer than k = {task.k}"
+        rule = f"a group takes one row from each of the {asked} strata, which is fewer than k = {task.k}"
         raise PolicyError([Fault("method.strata", rule, f"Ask for at least {task.k}, or for auto")])
     return asked
 
