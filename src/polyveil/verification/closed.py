@@ -25,7 +25,7 @@ def check_closed(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
     if ("unit" in manifest["policy"]) != ("people" in manifest):
         findings.append(fails("people", "figures in people belong to a policy that names whom a row is about"))
     if ("rows_left_out" in manifest.get("people", {})) != (policy.privacy.rows_per_person is not None):
-        findings.append(fails("people", "rows left out of people are counted only if the policy limits rows_per_person"))
+        findings.append(fails("people", "rows left out of people are counted if the policy limits rows_per_person"))
     if "people" in manifest and manifest["form"] not in ("generalized", "relational"):
         findings.append(fails("people", f"a {manifest['form']} release cannot keep the rows of a person together"))
     tables = manifest.get("relational", {}).get("tables", {})
