@@ -11,9 +11,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
 import polyveil
+from polyveil.cli import app
 from polyveil.errors import InputError, PolicyError, Unsatisfiable
+from polyveil.policy import load_policy
 from polyveil.reports.stored import with_report
 
 METHODS = ("sift", "mondrian", "kaca", "pca", "swap", "mbf")
@@ -386,6 +389,12 @@ def test_a_folder_of_files_and_a_database(tmp_path: Path) -> None:
     with duckdb.connect(str(tmp_path / "clinic.duckdb")) as database:
         for name in tables:
             database.execute(f"create table {name} as from read_csv('{tmp_path / 'in' / name}.csv')")
+    suggested = tmp_path / "suggested.yaml"
+    done = CliRunner().invoke(
+        app, ["inspect", str(tmp_path / "in"), "--tables", ",".join(tables), "--out", str(suggested)]
+    )
+    assert done.exit_code == 0, done.output
+    assert list(load_policy(suggested).tables) == list(tables)
     for source in (tmp_path / "in", f"duckdb://{tmp_path / 'clinic.duckdb'}"):
         made = polyveil.anonymize(source, policy(l=L), seed=1)
         assert made.manifest["rows"] == 50

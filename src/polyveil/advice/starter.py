@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -46,6 +46,33 @@ def starter_policy(
     roles = {profile.role for profile in chosen}
     lines += _privacy(k, t if "sensitive" in roles else None, "person" if "person" in roles else "row")
     return "\n".join([*lines, *entry("method", {"name": DEFAULT_METHOD})]) + "\n"
+
+
+def linked_starter(tables: Mapping[str, Sequence[ColumnProfile]], *, k: int = DEFAULT_K) -> str:
+    """YAML text of a policy for several tables about the same people, the first of which has one row per person.
+
+    The person's key is the column that all tables share and whose name says so; otherwise the steward names it.
+    """
+    shared = set.intersection(*({profile.name for profile in profiles} for profiles in tables.values()))
+    key = next((name for name in sorted(shared, key=lambda each: (len(each), each)) if "id" in name.lower()), None)
+    lines = [_HEAD.format(source=f" for {', '.join(map(_one_line, tables))}") + "version: 1"]
+    lines += [
+        "# Tables about the same people; the first has one row per person.",
+        *entry("tables", {name: {} for name in tables}),
+    ]
+    lines.append("columns:")
+    if key is None:
+        lines.append("  # Give the person's key of every table the role person.")
+    for table, profiles in tables.items():
+        for profile in profiles:
+            role = "person" if profile.name == key else "identifier" if profile.role == "person" else profile.role
+            found = _until_decided(replace(profile, name=f"{table}.{profile.name}", role=role), wide=True)
+            if role == "person":
+                lines += entry(found.name, {"role": role}, indent=2)
+            elif found.role in ("quasi", "sensitive", "insensitive"):
+                lines += _explained(entry(found.name, _column(found), indent=2), _comment(found))
+    lines.append("other_columns: drop  # left out until you give them a role above")
+    return "\n".join([*lines, *_privacy(k, None, "person"), *entry("method", {"name": DEFAULT_METHOD})]) + "\n"
 
 
 def _until_decided(profile: ColumnProfile, wide: bool) -> ColumnProfile:

@@ -38,6 +38,10 @@ def inspect(
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel workbook, or file in a ZIP archive.")] = None,
+    tables: Annotated[
+        str | None,
+        typer.Option(help="Several tables of a folder or database, that of people first: person,visits. Needs --out."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Show the columns of DATA: types, missing cells, suggested roles with reasons, and how many people are unique.
@@ -48,6 +52,9 @@ def inspect(
     with reported_errors(as_json=as_json):
         from polyveil.table.profiling.profile import profile
 
+        if tables is not None:
+            _linked(data, tables.split(","), out, missing or (), as_json=as_json)
+            return
         reading = {"missing": missing or (), "table": table, "query": query, "sheet": sheet}
         found = profile(data, dictionary=dictionary, words=words, **reading)
         if out is not None:
@@ -58,13 +65,41 @@ def inspect(
             _show(found, out, every=every)
 
 
+def _linked(data: str, names: Sequence[str], out: Path | None, missing: Sequence[str], *, as_json: bool) -> None:
+    """Write a first policy for several tables."""
+    from polyveil.advice.starter import linked_starter
+    from polyveil.errors import InputError
+    from polyveil.policy.schema import LinkedTable
+    from polyveil.table.linked import read_linked
+    from polyveil.table.profiling.profile import profile
+
+    if out is None or len(names) < 2:
+        raise InputError("--tables names two or more tables, and writes their first policy to --out FILE")
+    read = read_linked(data, {name: LinkedTable() for name in names}, missing=missing)
+    profiles = {name: profile(table).columns for name, table in read.items()}
+    _save(out, linked_starter(profiles))
+    if as_json:
+        print_json({"tables": {name: table.height for name, table in read.items()}, "policy": str(out)})
+    else:
+        from polyveil.cli.show import console
+
+        for name, table in read.items():
+            console().print(f"{name}: {table.height:,} rows, {table.width} columns")
+        console().print(f"A first policy is in [bold]{out}[/]. Check every role")
+
+
 def _write(out: Path, profiles: Sequence[ColumnProfile], source: str) -> None:
     from polyveil.advice.starter import starter_policy
+
+    _save(out, starter_policy(profiles, source=source))
+
+
+def _save(out: Path, policy: str) -> None:
     from polyveil.errors import InputError
 
     try:
         with out.open("x", encoding="utf-8") as stream:
-            stream.write(starter_policy(profiles, source=source))
+            stream.write(policy)
     except FileExistsError:
         raise InputError(f"{out} exists already and may contain your edits. Choose a new file") from None
     except OSError as error:
