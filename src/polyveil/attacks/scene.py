@@ -187,6 +187,12 @@ def code_people(policy: Policy, table: Table, person: str | None = None) -> Code
             f"{table.name} lacks the released column{'s' if len(lacking) > 1 else ''} {', '.join(lacking)}. "
             "Give the table this release was made from"
         )
+    moved = [name for name in policy.shifted if policy.columns[name].role == "sensitive"]
+    if moved:
+        raise InputError(
+            f"the release has shifted dates of {', '.join(moved)}, so it cannot be told whether a guess about them is "
+            "right. Attack a release without these columns"
+        )
     part = Table(table.frame.select(list(policy.columns)), table.name, table.decimal, table.first_line)
     coded = encode(bind(policy, part))
     return coded if person is None else replace(coded, person=number_people(table.frame.get_column(person)))

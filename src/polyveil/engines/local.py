@@ -37,6 +37,7 @@ from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.databases.exact import storable
 from polyveil.table.encode import encode
+from polyveil.table.shifting import shifted
 from polyveil.table.source import Table, read
 from polyveil.verification import Verification, verify
 
@@ -87,7 +88,7 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
     def bind(self, table: Table, policy: Policy) -> Original:
         kept = rows_kept(policy, table)
         part = table if kept is None else replace(table, frame=table.frame[kept])
-        bound = bind(policy, part)
+        bound = bind(policy, shifted(policy, part))
         return Original(bound, encode(bound), table.kind, kept, table.height, _hint(table))
 
     def attributes(self, bound: Original) -> dict[str, Attribute]:

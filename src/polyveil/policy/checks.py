@@ -22,11 +22,14 @@ def keys_of_sensitive() -> tuple[str, ...]:
     return (*guarantee_keys(Column), *setting_keys(Column), "publish")
 
 
-def _roles_of_keys() -> dict[str, tuple[Role, ...]]:
+def roles_of_keys() -> dict[str, tuple[Role, ...]]:
+    """The keys that only some roles have."""
     return {
         **dict.fromkeys(OF_QUASI, ("quasi",)),
         **dict.fromkeys(keys_of_sensitive(), ("sensitive",)),
         "hierarchy": ("quasi", "sensitive"),
+        "replace": ("identifier",),
+        "shift": ("quasi", "sensitive", "insensitive"),
     }
 
 
@@ -53,7 +56,7 @@ def check_column(name: str, sketch: ColumnDraft) -> Iterator[PolicyFinding]:
 
 
 def _check_role(name: str, column: Column) -> Iterator[PolicyFinding]:
-    for key, roles in _roles_of_keys().items():
+    for key, roles in roles_of_keys().items():
         if key in column.model_fields_set and getattr(column, key) is not None and column.role not in roles:
             yield PolicyFinding(
                 ("columns", name, key),
@@ -77,6 +80,9 @@ def _check_type(name: str, column: Column) -> Iterator[PolicyFinding]:
         yield PolicyFinding(path, f"intervals are for type numeric, the type is {kind}", "Write type: numeric")
     if isinstance(rule, DateParts) and kind not in (None, "date"):
         yield PolicyFinding(path, f"date parts are for type date, the type is {kind}", "Write type: date")
+    if column.shift is not None and kind not in (None, "date"):
+        at = ("columns", name, "shift")
+        yield PolicyFinding(at, f"shift is for dates, and the type is {kind}", "Write type: date, or remove shift")
     if column.date_format is not None and kind != "date":
         at = ("columns", name, "date_format")
         yield PolicyFinding(at, "date_format is for columns of type date", "Write type: date, or remove date_format")
@@ -91,6 +97,15 @@ def _check_distance(name: str, column: Column) -> Iterator[PolicyFinding]:
     if column.distance == "ordered" and column.type == "categorical" and not ranked:
         remedy = "Give the order with type: ordinal, hierarchy: {order: [...]}, or use distance: equal"
         yield PolicyFinding(path, "ordered distance needs an order, and the type is categorical", remedy)
+
+
+def check_shifts(columns: Mapping[str, Column]) -> Iterator[PolicyFinding]:
+    """One number of days for all dates, so that the time between two dates of a person stays."""
+    days = {name: column.shift.days for name, column in columns.items() if column.shift is not None}
+    for name in list(days)[1:]:
+        if days[name] != next(iter(days.values())):
+            rule = "all dates of a person are shifted alike, and another column has another number of days"
+            yield PolicyFinding(("columns", name, "shift"), rule, "Write the same number of days everywhere")
 
 
 def _check_publish(name: str, column: Column) -> Iterator[PolicyFinding]:

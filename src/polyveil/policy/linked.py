@@ -74,6 +74,10 @@ def check_tables(
         if table_of(name) not in tables or not plain_name(name):
             rule = f"the column does not say which table it is in: {listed(tables)}"
             yield PolicyFinding(("columns", name), rule, "Call it table.column")
+    for name, sketch in sketches.items():
+        for key in ("replace", "shift"):
+            if getattr(sketch.column, key) is not None:
+                yield PolicyFinding(("columns", name, key), f"{key} is for releases of one table", f"Remove {key}")
     for number, joint in enumerate(privacy.joint):
         if len({table_of(name) for name in joint.columns}) > 1:
             rule = "the columns are in different tables, and no row tells which of their values belong together"

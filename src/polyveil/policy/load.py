@@ -12,7 +12,7 @@ from polyveil.errors import Fault, InputError, PolicyError, listed
 from polyveil.policy.added_keys import add_installed_keys
 from polyveil.policy.broken import BrokenRule
 from polyveil.policy.broken import Path as Place
-from polyveil.policy.checks import ColumnDraft, check_column, check_levels, check_privacy
+from polyveil.policy.checks import ColumnDraft, check_column, check_levels, check_privacy, check_shifts
 from polyveil.policy.faults import Faults, findings_of, place_name, short, suggestion, unknown_key
 from polyveil.policy.include import FILE_KEYS, with_defaults, with_included
 from polyveil.policy.linked import check_tables, table_of
@@ -374,6 +374,7 @@ def _check(
         faults.extend(check_privacy(privacy, lost, sketches, complete))
     if tables:
         faults.extend(check_tables(tables, sketches, privacy))
+    faults.extend(check_shifts({name: sketch.column for name, sketch in sketches.items()}))
     people = [name for name, sketch in sketches.items() if sketch.column.role == "person"]
     if len(people) > (len({table_of(name) for name in people}) if tables else 1):
         remedy = f"Keep {people[0]} or another, and give the rest the role identifier"

@@ -23,17 +23,19 @@ def public(policy: Policy) -> dict[str, Any]:
 
     `unit: person` says that a column names whom a row is about, so that guarantees count people.
 
-    The names of identifier columns, the folder and a seed are left out; settings of `privacy` are all written out.
+    The names of removed identifiers, the folder and a seed are left out; settings of `privacy` are all written out.
     """
     data = to_dict(policy)
     data["columns"] = {
         name: _public_column(name, column, policy)
         for name, column in policy.columns.items()
-        if column.role not in _NOT_PUBLISHED or (column.role == "person" and policy.release.person == "pseudonym")
+        if column.role not in _NOT_PUBLISHED
+        or (column.role == "person" and policy.release.person == "pseudonym")
+        or name in policy.pseudonyms
     }
     if policy.tables:  # where they came from is not told
         data["tables"] = {name: {} for name in policy.tables}
-    data["identifiers"] = len(policy.having("identifier"))
+    data["identifiers"] = len(policy.having("identifier")) - len(policy.pseudonyms)
     if policy.person is not None:
         data["unit"] = "person"
     data["privacy"] = policy.privacy.model_dump(exclude_none=True)
@@ -44,7 +46,7 @@ def public(policy: Policy) -> dict[str, Any]:
 
 
 def from_public(data: Mapping[str, Any]) -> Policy:
-    """Read a published policy back; it has no identifier columns and needs no files."""
+    """Read a published policy back; of identifiers it has those with pseudonyms only, and it needs no files."""
     return from_dict({key: value for key, value in data.items() if key not in ("identifiers", "unit")}, files="none")
 
 

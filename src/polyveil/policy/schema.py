@@ -100,6 +100,12 @@ class Part(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
+class Shift(Part):
+    """How far dates are moved: by one random number of days per person."""
+
+    days: Whole = Field(ge=1, le=3650, description="greatest number of days, forwards or backwards")
+
+
 class Column(Part):
     """One column: its role, and what that role needs."""
 
@@ -117,6 +123,12 @@ class Column(Part):
     weight: Number = Field(default=1.0, gt=0, description="how much a quasi-identifier counts in distances")
     missing: Markers = Field(default=(), description="cells of this column that mean 'missing'")
     date_format: Text | None = Field(default=None, description="strptime format of a date column; ISO 8601 by default")
+    replace: Literal["pseudonym"] | None = Field(
+        default=None, description="pseudonym: an identifier is published as random keys instead of being removed"
+    )
+    shift: Shift | None = Field(
+        default=None, description="{days: N}: dates are moved by one random number of days per person, at most N"
+    )
     publish: Publish | None = Field(
         default=None, description="a sensitive number is published rounded, or as an interval"
     )
@@ -292,6 +304,16 @@ class Policy(Part):
     def person(self) -> str | None:
         """The column that says who a row is about, if there is one."""
         return next(iter(self.having("person")), None)
+
+    @property
+    def pseudonyms(self) -> tuple[str, ...]:
+        """The identifiers that are published as random keys, in order."""
+        return tuple(name for name in self.having("identifier") if self.columns[name].replace is not None)
+
+    @property
+    def shifted(self) -> tuple[str, ...]:
+        """The columns whose dates are shifted, in order."""
+        return tuple(name for name, column in self.columns.items() if column.shift is not None)
 
     def having(self, role: Role) -> tuple[str, ...]:
         """The names of the columns of one role, in order."""

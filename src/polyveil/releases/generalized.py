@@ -5,7 +5,6 @@ Classes that end up with equal cells are one class to every reader, so they are 
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from dataclasses import replace
 
@@ -23,9 +22,7 @@ from polyveil.releases.shuffle import random_order
 from polyveil.table.bind import Bound
 from polyveil.table.coded import CodedTable
 from polyveil.table.domain import OrderedDomain
-
-KEY_BYTES = 8
-"""Of a person's random key: 2 to the 64th keys."""
+from polyveil.table.pseudonyms import random_keys
 
 
 class Generalized(Form):
@@ -48,21 +45,13 @@ class Generalized(Form):
     def tables(self, bound: Bound, table: CodedTable, partition: Partition) -> dict[str, pl.DataFrame]:
         kept = pl.Series(partition.class_of_row >= 0)
         columns = {series.name: series for series in quasi_columns(bound, table, partition)}
-        for series in (*(published(c.cells).rename(c.name) for c in bound.sensitive), *bound.insensitive):
+        beside = (*bound.insensitive.get_columns(), *bound.pseudonyms.get_columns())
+        for series in (*(published(c.cells).rename(c.name) for c in bound.sensitive), *beside):
             columns[series.name] = series.filter(kept)
         if bound.person is not None and table.keyed:
-            columns[bound.person.name] = pseudonyms(bound.person.filter(kept))
+            columns[bound.person.name] = random_keys(bound.person.filter(kept))
         frame = pl.DataFrame([columns[name] for name in bound.policy.columns if name in columns])
         return {"table": frame[random_order(frame.height)]}
-
-
-def pseudonyms(person: pl.Series) -> pl.Series:
-    """A random key for each person, from the operating system's randomness, with no relation to the person or order."""
-    people = person.unique()
-    keys: set[str] = set()
-    while len(keys) < len(people):
-        keys.add(secrets.token_hex(KEY_BYTES))
-    return person.replace_strict(people, pl.Series(list(keys)), return_dtype=pl.String)
 
 
 def join_look_alikes(bound: Bound, table: CodedTable, class_of_row: IntArray) -> IntArray:

@@ -58,6 +58,9 @@ class Linked(Form):
         if policy.person is not None:
             rule = f"{self.name} releases do not keep the rows of a person together"
             faults.append(Fault("release.form", rule, "Use form: generalized"))
+        if policy.pseudonyms:
+            rule = f"{self.name} releases have no pseudonyms"
+            faults.append(Fault(f"columns.{policy.pseudonyms[0]}.replace", rule, "Use form: generalized"))
         if generalize == "kaca" and k is None:
             faults.append(Fault("release.generalize", "kaca makes k rows alike, and no k is given", "Give privacy.k"))
         if method.makes_own_slices and generalize == "range":

@@ -22,11 +22,12 @@ from polyveil.partition import Partition, partition_of
 from polyveil.policy import Policy
 from polyveil.policy.forms import SEVERAL_TABLES
 from polyveil.policy.linked import plain_name
-from polyveil.releases.generalized import Generalized, pseudonyms, published, quasi_columns
+from polyveil.releases.generalized import Generalized, published, quasi_columns
 from polyveil.releases.shuffle import random_order
 from polyveil.table.bind import Bound
 from polyveil.table.coded import CodedTable
 from polyveil.table.linked import LinkedBound, LinkedCodes
+from polyveil.table.pseudonyms import random_keys
 
 
 class Relational(Generalized):
@@ -62,7 +63,7 @@ class Relational(Generalized):
 
     def tables(self, bound: Bound, table: CodedTable, partition: Partition) -> dict[str, pl.DataFrame]:
         bounds, tables = _linked(bound, table)
-        keys = None if bounds.person is None or not table.keyed else pseudonyms(bounds.person)
+        keys = None if bounds.person is None or not table.keyed else random_keys(bounds.person)
         found = {}
         for name in tables.parts:
             frame = _table(bounds, tables, name, partition.class_of_row, keys)

@@ -231,6 +231,11 @@ class Release(DescribedRelease[Any]):
             target.mkdir(parents=True, mode=0o700, exist_ok=True)
             rows = pl.DataFrame({"row": range(1, len(self.class_of_row) + 1), "class": self.class_of_row})
             _write_for_owner(rows, target / "row_map.parquet")
+            if self.original is not None and self.original.bound.pseudonyms.width:
+                of_row = range(self.original.read) if self.original.kept is None else self.original.kept
+                numbers = pl.Series("row", [int(row) + 1 for row in of_row])
+                keys = self.original.bound.pseudonyms
+                _write_for_owner(pl.DataFrame([numbers, *keys.get_columns()]), target / "pseudonyms.parquet")
         except OSError as error:
             why = "the disk is full" if is_full(error) else error.strerror or type(error).__name__
             raise InputError(f"{target} cannot be written ({why}). Name another place") from None

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -31,6 +31,7 @@ from polyveil.table.parse import (
 )
 from polyveil.table.profiling.people import MANY
 from polyveil.table.profiling.words import is_key_by_name
+from polyveil.table.pseudonyms import pseudonym_faults, random_keys
 from polyveil.table.source import Table
 
 
@@ -95,11 +96,28 @@ class Bound:
     repeated: str | None = None
     """What to know about an identifier that repeats, where no column says whom a row is about."""
 
+    pseudonyms: pl.DataFrame = field(default_factory=pl.DataFrame)
+    """The random keys that stand for identifiers."""
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What the steward should know about how the policy was read."""
         of_columns = [column.note for column in (*self.quasi, *self.sensitive)]
-        return tuple(note for note in (*of_columns, self.repeated) if note is not None)
+        return tuple(note for note in (*of_columns, self.repeated, *self._limits()) if note is not None)
+
+    def _limits(self) -> Iterator[str]:
+        """What pseudonyms and shifted dates do not protect."""
+        if self.policy.pseudonyms:
+            yield (
+                f"{listed(self.policy.pseudonyms)}: published as random keys, new in every release. They hide the name "
+                "only: the other columns of a row still describe its person."
+            )
+        if self.policy.shifted:
+            days = max(column.shift.days for column in self.policy.columns.values() if column.shift is not None)
+            yield (
+                f"{listed(self.policy.shifted)}: all dates of a person are shifted by the same random number of days, "
+                f"at most {days}. The time between them stays, and somebody who knows it can recognize the person."
+            )
 
 
 def bind(policy: Policy, table: Table) -> Bound:
@@ -118,6 +136,7 @@ def bind(policy: Policy, table: Table) -> Bound:
     if policy.person is not None and policy.person in table.frame.columns:
         person = without_markers(table.frame.get_column(policy.person), policy.missing)
         faults += person_faults(policy, person)
+    faults += pseudonym_faults(policy, table.frame, person)
     if faults:
         raise PolicyError(faults, f"the policy does not fit {table.name}: it")
     return Bound(
@@ -128,6 +147,7 @@ def bind(policy: Policy, table: Table) -> Bound:
         insensitive=table.frame.select(policy.having("insensitive")),
         person=person,
         repeated=_repeated(policy, table) if person is None else None,
+        pseudonyms=pl.DataFrame([random_keys(table.frame.get_column(name)) for name in policy.pseudonyms]),
     )
 
 

@@ -31,7 +31,18 @@ from polyveil.verification.signature import check_signature
 from polyveil.verification.source import check_source
 from polyveil.verification.text import check_cells, formula_findings
 
-_ABOUT_CELLS = ("role", "type", "hierarchy", "recode", "weight", "missing", "date_format", "publish")
+_ABOUT_CELLS = (
+    "role",
+    "type",
+    "hierarchy",
+    "recode",
+    "weight",
+    "missing",
+    "date_format",
+    "publish",
+    "replace",
+    "shift",
+)
 """What a column says of its cells, which is the release's to say; the rest are guarantees."""
 
 

@@ -71,7 +71,11 @@ def compare_declarations(meant: Policy, stated: Policy, *, unit: str = "row") ->
         there = stated.columns.get(name)
         if there is None:
             continue  # what is not published needs no protection
-        if there.role != column.role:
+        if column.role == "identifier" and there.replace is not None and column.replace is None:
+            findings.append(fails(f"role of {name}", f"{name} is meant to be removed and published as pseudonyms"))
+        elif column.shift is not None and there.shift != column.shift:
+            findings.append(fails(f"shift of {name}", f"the dates of {name} are not shifted as meant"))
+        elif there.role != column.role:
             words = f"{name} is meant as {column.role} and published as {there.role}"
             findings.append(fails(f"role of {name}", words))
         elif column.role == "sensitive":

@@ -20,6 +20,7 @@ from polyveil.verification.left_out import check_left_out
 from polyveil.verification.loss import check_loss, class_sizes
 from polyveil.verification.orders import check_order
 from polyveil.verification.people import check_keys, check_people
+from polyveil.verification.replaced import check_pseudonyms
 
 
 def verify_generalized(
@@ -54,6 +55,7 @@ def verify_generalized(
     if manifest["suppressed"]:
         findings += judge_against_released(models, statistics)
     findings += check_claims(manifest, models, statistics)
+    findings += check_pseudonyms(policy, frame)
     if "people" in manifest:
         seen = classes if apart is None else apart
         findings += people_findings(manifest, policy, frame, seen, codes, attributes, statistics)

@@ -71,6 +71,8 @@ def check_source(
     if table.height - limited != manifest["rows"] or int(who.max(initial=-1)) + 1 != manifest["people"]["count"]:
         words = "the table does not have the rows and people of the manifest, so the release was not made from it"
         return [fails("source", words)]
+    if policy.shifted:
+        return [unchecked(PER_GROUP, "dates were shifted, so rows of the source cannot be found in the release")]
     groups = class_of_row(frame, policy.having("quasi"))
     fit = fit_cells(policy, frame, groups, table)
     if fit is None:

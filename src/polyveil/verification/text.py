@@ -19,7 +19,7 @@ FORMULA = r"^[=+\-@\t\r]"
 YEARS = (-719_162, 2_932_896)
 """The days of the years 1 to 9999, counted from 1970."""
 KEY = "^[0-9a-f]{16}$"
-"""A person's random key."""
+"""A random key: of a person, or in place of an identifier."""
 EXACT = 2**53
 """Whole numbers below it are exact as floats, and are published as integers."""
 
@@ -33,7 +33,7 @@ def check_cells(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str
             cells = frame.get_column(name)
             if column is None or column.role == "insensitive":
                 continue
-            if column.role == "person":
+            if column.role in ("person", "identifier"):
                 right = cells.dtype == pl.String and bool(cells.str.contains(KEY).fill_null(False).all())
             elif column.role == "sensitive":
                 kind = str(manifest["sensitive"].get(name, {}).get("kind"))

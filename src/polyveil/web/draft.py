@@ -13,7 +13,7 @@ from polyveil.advice import starter_policy
 from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.methods import make_method
 from polyveil.policy import BrokenRule, File, Policy, Privacy, Tree, fitted, from_dict, from_public, from_text, to_dict
-from polyveil.policy.checks import OF_QUASI, keys_of_sensitive
+from polyveil.policy.checks import roles_of_keys
 from polyveil.policy.faults import place_name
 from polyveil.policy.guarantees import guarantee_keys, setting_keys
 from polyveil.policy.hierarchy_file import read_hierarchy
@@ -54,10 +54,9 @@ class Draft:
         """Change a role; what the new role does not know goes, so that a click never makes a fault."""
         column = self.columns[name]
         column["role"] = role
-        of_sensitive = keys_of_sensitive()
-        lost = {"quasi": of_sensitive, "sensitive": OF_QUASI}.get(role, (*of_sensitive, *OF_QUASI, "hierarchy"))
-        for key in lost:
-            column.pop(key, None)
+        for key, roles in roles_of_keys().items():
+            if role not in roles:
+                column.pop(key, None)
         self._drop_orphans()
 
     def _drop_orphans(self) -> None:

@@ -96,6 +96,10 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
             faults.append(Fault(f"columns.{coarser[0]}.publish", rule, remedy))
         if policy.tables:
             faults.append(Fault("tables", "Spark reads one table", "Leave --engine spark out"))
+        for key, names in (("replace", policy.pseudonyms), ("shift", policy.shifted)):
+            if names:
+                rule = f"{key} draws random values once, and Spark may run a lost task twice"
+                faults.append(Fault(f"columns.{names[0]}.{key}", rule, "Remove it, or leave --engine spark out"))
         if policy.privacy.joint:
             rule = "combinations of columns are compared over all released rows at once, not block by block"
             faults.append(Fault("privacy.joint", rule, "Remove it, or leave --engine spark out"))
