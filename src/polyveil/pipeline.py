@@ -28,8 +28,9 @@ from polyveil.releases.signing import Signer, signer_of
 from polyveil.table.databases.place import is_url
 
 STAGES = ("read", "encode", "partition", "refine", "measure", "release", "write", "verify")
-BOUND_SHARE, BOUND_SECONDS = 0.1, 1.0
-"""The bound may take a tenth of the time of the search; unless asked for, it is left out if that is under a second."""
+BOUND_SHARE, BOUND_SECONDS, BOUND_ROWS = 0.1, 1.0, 2_000
+"""The bound may take a tenth of the time of the search. Unless asked for, it is left out if that is under a second, and
+for tables of few rows, for which loading its kernels takes longer than the search."""
 
 
 def anonymize(
@@ -66,7 +67,7 @@ def anonymize(
         Put report.html, a page for readers, into the release folder.
     bound : bool, optional
         Whether to compute `Release.bound`, the detail that every release must lose, as `polyveil.bound` does. By
-        default, if a tenth of the time of the search is a second or more.
+        default, for tables of 2,000 rows or more, if a tenth of the time of the search is a second or more.
     progress : Progress or bool
         True shows a bar, in a terminal or a notebook.
     reading : dict, optional
@@ -169,7 +170,7 @@ def _least_loss(engine: AnyEngine, job: Job, bound: Any, with_bound: bool | None
     if not (allowed >= BOUND_SECONDS if with_bound is None else with_bound):
         return None
     with clock.stage("measure"):
-        return engine.least_loss(job, bound, max(allowed, BOUND_SECONDS))
+        return engine.least_loss(job, bound, max(allowed, BOUND_SECONDS), BOUND_ROWS if with_bound is None else 0)
 
 
 def _published(

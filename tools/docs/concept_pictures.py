@@ -171,4 +171,35 @@ def forms() -> Drawing:
     return sheet
 
 
-PICTURES = {"linking": linking, "classes": classes, "attacks": attacks, "closeness": closeness, "forms": forms}
+def bound() -> Drawing:
+    """Five ages, k = 2: the smallest box around each row, and the best groups."""
+    sheet = Drawing(760, 236, "Five rows on a line: what each must lose by itself, and what they lose together")
+    ages = (20, 24, 36, 40, 80)
+
+    def place(age: int) -> float:
+        return 60 + (age - 20) * 10
+
+    rows = ((76, "each row with its nearest", ((20, 24), (36, 40), (40, 80)), "b"),
+            (150, "the best groups", ((20, 24), (36, 80)), "a"))  # fmt: skip
+    for top, title, boxes, kind in rows:
+        sheet.text(20, top - 34, title, style="bold", size=14)
+        for i, (low, high) in enumerate(boxes):
+            height = 22 + 8 * (i % 2)
+            sheet.box(place(low) - 10, top - height / 2, place(high) - place(low) + 20, height, f"wash-{kind}")
+        for age in ages:
+            sheet.shape("a", place(age), top)
+    for age in ages:
+        sheet.text(place(age), 184, str(age), style="soft", size=12, at="middle")
+    sheet.text(20, 212, "By themselves: (4 + 4 + 4 + 4 + 40) / 60 of 5 rows. Together: (2 x 4 + 3 x 44) / 60:", size=13)
+    sheet.text(20, 228, "the row of 80 needs partners, and they lose as much as it does.", style="soft", size=13)
+    return sheet
+
+
+PICTURES = {
+    "linking": linking,
+    "classes": classes,
+    "attacks": attacks,
+    "closeness": closeness,
+    "forms": forms,
+    "bound": bound,
+}

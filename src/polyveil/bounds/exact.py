@@ -4,7 +4,7 @@ Every set of rows is judged as a class, by the models themselves, and costs its 
 a set then is the best class around its first row together with the best grouping of the others, so all sets are solved
 from the smallest up. It is the oracle of tests, and the answer for people with very few rows:
 
-    polyveil.methods.register(polyveil.bounds.exact.Exact)  # then `method: {name: exact}` in a policy
+    polyveil.methods.register(Exact)  # then `method: {name: exact}` in a policy
 
 - Guarantee: every model asked for, in every class, with the least loss of all groupings that leave no row out. Where
   people have several rows, they are grouped by one row each, as for every method.

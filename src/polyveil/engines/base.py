@@ -100,8 +100,8 @@ class Engine(ABC, Generic[SourceT, BoundT, FoundT, FiguresT, TableT, ReleaseT]):
     def refine(self, job: Job, bound: BoundT, found: FoundT) -> FoundT:
         """The classes improved as far as the policy asks, and arranged as the form publishes them."""
 
-    def least_loss(self, job: Job, bound: BoundT, seconds: float) -> LossBound | None:
-        """What every release of the table must lose; None where that is not known."""
+    def least_loss(self, job: Job, bound: BoundT, seconds: float, least_rows: int) -> LossBound | None:
+        """What every release of the table must lose; None if it has fewer rows, or if that is not known."""
         return None
 
     @abstractmethod

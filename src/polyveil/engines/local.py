@@ -110,8 +110,8 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
         better = refined(found.task, found.partition, job.policy.method.refine)
         return replace(found, partition=job.form.arrange(bound.bound, bound.coded, better, found.task.rng))
 
-    def least_loss(self, job: Job, bound: Original, seconds: float) -> LossBound | None:
-        if job.form.name != "generalized":
+    def least_loss(self, job: Job, bound: Original, seconds: float, least_rows: int) -> LossBound | None:
+        if job.form.name != "generalized" or bound.coded.rows < least_rows:
             return None
         from polyveil.bounds.of_table import bound_of  # kernels are slow to load
 
