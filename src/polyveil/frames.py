@@ -17,6 +17,7 @@ from polyveil.errors import InputError, listed
 FrameKind = Literal["polars", "pandas", "arrow"]
 T = TypeVar("T", str, int, float)
 MAX_COLUMNS = 5_000
+_FORMULA = r"^[=+\-@\t\r]"
 _SCALARS = (pl.Boolean, pl.String, pl.Categorical, pl.Enum, pl.Date, pl.Datetime, pl.Time, pl.Null)
 
 
@@ -225,3 +226,11 @@ _CONVERSION_ERRORS = (
     pl.exceptions.PolarsError,
     pl.exceptions.PanicException,
 )
+
+
+def has_formulas(cells: pl.Series) -> bool:
+    """Whether a spreadsheet would run some of these texts as formulas; a number with its sign is none."""
+    if not isinstance(cells.dtype, pl.String | pl.Categorical | pl.Enum):
+        return False
+    texts = cells.drop_nulls().unique().cast(pl.String)
+    return texts.filter(texts.str.contains(_FORMULA)).cast(pl.Float64, strict=False).has_nulls()

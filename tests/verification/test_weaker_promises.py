@@ -125,7 +125,10 @@ def test_columns_without_a_guarantee_are_marked() -> None:
 
 def test_a_threshold_without_effect_is_said_to_have_none() -> None:
     marks = marks_of(policy_of(pay={"role": "sensitive", "t": 1}))
-    assert marks["pay"] == ["t = 1 or more has no effect", "sensitive, and no guarantee protects it"]
+    assert marks["pay"] == [
+        "t = 1 has no effect: no group of this table could break it",
+        "sensitive, and no guarantee protects it",
+    ]
 
 
 def test_every_statement_of_t_names_its_distance() -> None:

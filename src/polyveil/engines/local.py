@@ -28,6 +28,7 @@ from polyveil.models.people import PeopleStatistics, from_people, people_of, tol
 from polyveil.partition import Partition
 from polyveil.policy import Policy
 from polyveil.releases import Release
+from polyveil.releases.domains import with_released_domains
 from polyveil.releases.left_out import released_reference
 from polyveil.releases.manifest import build_manifest, people_section
 from polyveil.releases.publish import check_place
@@ -132,9 +133,10 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
 
     def manifest(self, job: Job, bound: Original, found: Classes, figures: LocalFigures) -> dict[str, Any]:
         partition, statistics = found.partition, figures.statistics
-        loss = measure_loss(bound.coded, partition.class_of_row)
+        shown = with_released_domains(bound.coded, partition.class_of_row, job.policy)
+        loss = measure_loss(shown, partition.class_of_row)
         counts = None if figures.reference is None else {name: a.whole for name, a in figures.reference.items()}
-        manifest = build_manifest(bound.bound, bound.coded, job.method, partition, statistics, job.models, loss, counts)
+        manifest = build_manifest(bound.bound, shown, job.method, partition, statistics, job.models, loss, counts)
         if bound.bound.person is not None:
             manifest["people"] = people_section(bound.coded, figures.people or statistics, job.models)
             if job.policy.privacy.rows_per_person is not None:

@@ -9,6 +9,7 @@ from polyveil.methods.base import Method
 from polyveil.plugins import Registry
 from polyveil.policy import Policy
 from polyveil.policy.forms import GROUP, HOMES, SEVERAL_TABLES
+from polyveil.policy.schema import MethodChoice
 from polyveil.releases.form import Form
 
 
@@ -35,7 +36,7 @@ def form_named(name: str) -> Form:
 
 
 def resolve_form(policy: Policy, method: Method[Any]) -> Policy:
-    """The policy with the form it leaves open filled in by the method; raises PolicyError for what does not fit."""
+    """The policy with the form it leaves open filled in and options as the method reads them; or PolicyError."""
     release = policy.release
     form = form_named(release.form or (SEVERAL_TABLES if policy.tables else method.forms[0]))
     faults = []
@@ -63,7 +64,9 @@ def resolve_form(policy: Policy, method: Method[Any]) -> Policy:
         remedy = "Give the column that says whom a row is about the role person, or remove it"
         faults += [Fault(key, "no column has the role person", remedy) for key, is_asked in asked.items() if is_asked]
     filled = {"form": form.name, **form.fill_in(policy, method)}
-    resolved = policy.model_copy(update={"release": release.model_copy(update=filled)})
+    options = method.options.model_dump(mode="json", include=set(policy.method.options))
+    choice = MethodChoice.model_validate({**policy.method.model_dump(), **options})  # "3" becomes the number it means
+    resolved = policy.model_copy(update={"release": release.model_copy(update=filled), "method": choice})
     faults += form.faults(resolved, method)
     if faults:
         raise PolicyError(faults)

@@ -17,7 +17,8 @@ from polyveil.methods.base import Method
 from polyveil.models import MODELS, ClassStatistics, Model
 from polyveil.models.people import PeopleStatistics
 from polyveil.partition import Partition
-from polyveil.policy import public
+from polyveil.policy import Policy, public
+from polyveil.policy.rules import File, Order, Tree
 from polyveil.table.bind import Bound
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import OrderedDomain
@@ -100,7 +101,7 @@ def compose(
         "format_version": FORMAT_VERSION,
         "polyveil": __version__,
         "form": bound.policy.release.form,
-        "policy": public(bound.policy),
+        "policy": public(_without_values_left_out(bound.policy, table, released)),
         "method": {
             "name": method.name,
             "parameters": method.options.model_dump(mode="json"),
@@ -124,6 +125,21 @@ def compose(
         },
         "counts_of": "input" if released is None else "released",
     }
+
+
+def _without_values_left_out(policy: Policy, table: CodedTable, released: Mapping[str, IntArray] | None) -> Policy:
+    """The policy without security levels of values that only rows left out have, where their counts are not told."""
+    if released is None:
+        return policy
+    columns = dict(policy.columns)
+    for column in table.sensitive:
+        about = columns[column.name]
+        if not isinstance(about.hierarchy, Tree | File | Order):  # these name their values anyway
+            there = {label for label, count in zip(column.domain.labels, released[column.name], strict=False) if count}
+            levels = {level: tuple(v for v in values if v in there) for level, values in about.levels.items()}
+            kept = {level: values for level, values in levels.items() if values}
+            columns[column.name] = about.model_copy(update={"levels": kept})
+    return policy.model_copy(update={"columns": columns})
 
 
 def _values(column: SensitiveColumn, released: IntArray | None) -> dict[str, Any]:
@@ -171,6 +187,6 @@ def _quasi_domain(domain: Any, bound: Bound) -> dict[str, Any]:
     if not isinstance(domain, OrderedDomain):
         return {"kind": "set" if domain.as_set else "categorical", "values": domain.size, "missing": domain.has_null}
     about: dict[str, Any] = {"kind": domain.kind, "missing": domain.has_null}
-    if bound.policy.release.numbers == "interval" and domain.kind != "ordinal":
+    if bound.policy.release.numbers == "interval" and domain.kind != "ordinal" and domain.labels:
         about |= {"low": domain.labels[0], "high": domain.labels[-1]}
     return about

@@ -11,9 +11,11 @@ import polars as pl
 
 from polyveil.arrays import IntArray
 from polyveil.errors import Fault, PolicyError, listed
+from polyveil.frames import has_formulas
 from polyveil.policy.fit import fitted
 from polyveil.policy.hierarchy import Hierarchy, HierarchyFault, flat
 from polyveil.policy.hierarchy_pairs import tree_from_pairs
+from polyveil.policy.look_alikes import differ_by_case, is_unusual, look_alike
 from polyveil.policy.patterns import is_pattern
 from polyveil.policy.publishing import Publish
 from polyveil.policy.rules import DateParts, File, HierarchyRule, Intervals, Mask, Order, Pairs, Tree, number_label
@@ -103,7 +105,27 @@ class Bound:
     def notes(self) -> tuple[str, ...]:
         """What the steward should know about how the policy was read."""
         of_columns = [column.note for column in (*self.quasi, *self.sensitive)]
-        return tuple(note for note in (*of_columns, self.repeated, *self._limits()) if note is not None)
+        found = (*of_columns, self.repeated, _names_note(self.published), self._formulas, *self._limits())
+        return tuple(note for note in found if note is not None)
+
+    @property
+    def published(self) -> tuple[str, ...]:
+        """The names of the columns that a release has."""
+        return (*(column.name for column in (*self.quasi, *self.sensitive)), *self.insensitive.columns)
+
+    @property
+    def _formulas(self) -> str | None:
+        """What to know about cells that a spreadsheet would run, where the release is a CSV file."""
+        if self.policy.release.format != "csv":
+            return None
+        cells = [column.cells for column in (*self.quasi, *self.sensitive)] + self.insensitive.get_columns()
+        risky = [each.name for each in cells if has_formulas(each)]
+        if not risky:
+            return None
+        return (
+            f"{listed(risky)}: cells start with =, +, -, @ or a tab. A spreadsheet may run them as formulas when it "
+            "opens the CSV. They are published as they are: import the column as text, or use format: parquet."
+        )
 
     def _limits(self) -> Iterator[str]:
         """What pseudonyms and shifted dates do not protect."""
@@ -124,6 +146,7 @@ def bind(policy: Policy, table: Table) -> Bound:
     """Fit the policy to the table, or raise PolicyError with everything that does not fit."""
     policy = fitted(policy, table.frame.columns)
     faults = [*column_faults(policy, table.frame.columns), *size_faults(policy, table.frame.height)]
+    faults += name_faults(policy)
     bound: dict[str, BoundColumn] = {}
     for name, column in policy.columns.items():
         if column.role in ("quasi", "sensitive") and name in table.frame.columns:
@@ -149,6 +172,18 @@ def bind(policy: Policy, table: Table) -> Bound:
         repeated=_repeated(policy, table) if person is None else None,
         pseudonyms=pl.DataFrame([random_keys(table.frame.get_column(name)) for name in policy.pseudonyms]),
     )
+
+
+def _names_note(names: Sequence[str]) -> str | None:
+    """What to know about names that are easily mistaken, or that have what nobody sees."""
+    pairs, unusual = differ_by_case(names), [name for name in names if is_unusual(name)]
+    if pairs:
+        return f"{listed(pairs[0])} differ only by capital letters. Databases and Spark take them for one column."
+    if unusual:
+        return (
+            f"{listed([repr(name) for name in unusual])}: the name has spaces or characters that a reader does not see."
+        )
+    return None
 
 
 def _repeated(policy: Policy, table: Table) -> str | None:
@@ -199,6 +234,13 @@ def column_faults(policy: Policy, columns: Sequence[str]) -> list[Fault]:
 
 
 _DROP_OTHERS = "leave out all columns that the policy does not name with other_columns: drop"
+
+
+def name_faults(policy: Policy) -> list[Fault]:
+    """Published columns whose names a reader cannot tell apart."""
+    published = [name for name, column in policy.columns.items() if column.role not in ("identifier", "drop", "person")]
+    rule = "its name looks like that of another column: a letter of another alphabet, a space or an invisible character"
+    return [Fault(f"columns.{name}", rule, "Rename one of them, or drop it") for _, name in look_alike(published)]
 
 
 def size_faults(policy: Policy, rows: int) -> list[Fault]:

@@ -21,6 +21,7 @@ from polyveil.verification.claims import promise_name
 from polyveil.verification.closed import check_closed
 from polyveil.verification.columns import compare_declarations, describe_columns
 from polyveil.verification.database import StoredRelease, read_stored
+from polyveil.verification.domains import check_domains
 from polyveil.verification.files import REPORT, check_folder, check_form, read_manifest, read_tables
 from polyveil.verification.findings import Finding, Verification, fails, not_checked, unchecked
 from polyveil.verification.forms import FORMS
@@ -113,7 +114,7 @@ def verify(
     content = verify_tables(manifest, tables)
     asked = () if policy is None else _asked(load_policy(policy), manifest, tables)
     findings = [*findings, *_beside(release, signer)]
-    columns = describe_columns(from_public(manifest["policy"]), content.verdicts, tables)
+    columns = describe_columns(manifest, from_public(manifest["policy"]), content.verdicts, tables)
     found = (*findings, *content.findings, *asked)
     if source is not None and content.verdicts and "relational" in manifest:
         meant = None if policy is None else load_policy(policy)
@@ -188,6 +189,7 @@ def verify_tables(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame
     if "relational" in manifest:
         tables = qualified(manifest, tables)
     closed = check_closed(manifest, policy) + check_cells(manifest, policy, tables)
+    closed += check_domains(manifest, policy, tables)
     if policy.release.file_format == "csv":
         closed += formula_findings(tables)
     return Verification((*closed, *content.findings), content.verdicts)

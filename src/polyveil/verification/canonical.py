@@ -20,16 +20,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from polyveil.verification.findings import Finding, fails, unchecked
+from polyveil.verification.parquet import hidden_in
 
 ROWS_PER_GROUP = 1 << 20
 TYPES = (pl.Boolean, pl.Int64, pl.Float64, pl.String, pl.Date, pl.Time, pl.Datetime)
 """The types a published column can have (times in microseconds, without a zone or in UTC)."""
 WRITER = re.compile(r"(\(python\) version )?[0-9.]{0,20}( \(build [0-9a-f]{40}\))?")
 """What follows a writer's name: its version, and with Spark the build."""
+_ARROW, _SPARK, _POLARS = "parquet-cpp-arrow version ", "parquet-mr version ", "Polars "
 _NOTES: dict[str, set[bytes]] = {
-    "parquet-cpp-arrow version ": set(),
-    "parquet-mr version ": {b"org.apache.spark.version", b"org.apache.spark.sql.parquet.row.metadata"},
-    "Polars ": {b"ARROW:schema"},
+    _ARROW: set(),
+    _SPARK: {b"org.apache.spark.version", b"org.apache.spark.sql.parquet.row.metadata"},
+    _POLARS: {b"ARROW:schema"},
 }
 """Who writes releases - this version, Spark, version 0.1 - and the notes it leaves in a file about its schema."""
 _SPARK_FIELD = {"name", "type", "nullable", "metadata"}
@@ -73,11 +75,11 @@ def _has_unusual_floats(cells: pl.Series) -> bool:
     return bool((~np.isfinite(numbers)).any() or np.signbit(numbers[numbers == 0]).any())
 
 
-def check_bytes(name: str, file: Path, frame: pl.DataFrame) -> list[Finding]:
+def check_bytes(name: str, file: Path, frame: pl.DataFrame, *, former: bool = False) -> list[Finding]:
     """The file is byte by byte what this program makes of its rows.
 
-    Another version of the Parquet library may encode the same rows differently. Then the footer is checked, and what
-    else the bytes might hold is named as unchecked.
+    Another version of the Parquet library may encode the same rows differently. Then footer and pages are checked as
+    far as a reader can, and what else the bytes might hold is named as unchecked. Polars wrote `former` releases.
     """
     if file.suffix == ".csv":
         if _same_bytes(frame, file):
@@ -85,13 +87,17 @@ def check_bytes(name: str, file: Path, frame: pl.DataFrame) -> list[Finding]:
         return [fails("encoding", f"{name} is not written as releases are: quotes, spaces, line ends or more text")]
     with pq.ParquetFile(file) as reader:
         footer, schema = reader.metadata, reader.schema_arrow
-    findings = _check_footer(name, footer, schema)
+    writer = _SPARK if "/" in name else _POLARS if former else _ARROW
+    findings = _check_footer(name, footer, schema, writer)
     if findings:
         return findings
     if footer.created_by == _own_writer():
         if _same_bytes(frame, file):
             return []
         return [fails("encoding", f"{name} has bytes that its rows do not account for")]
+    hidden = hidden_in(file, gapless=writer != _POLARS)
+    if hidden is not None:
+        return [fails("encoding", f"{name} has {hidden}")]
     reason = "another program or version wrote it, so bytes beside its rows cannot be ruled out"
     return [unchecked("encoding", f"{name}: {reason}")]
 
@@ -125,19 +131,18 @@ def _own_writer() -> str:
     return f"parquet-cpp-arrow version {pa.cpp_build_info.version}"
 
 
-def _check_footer(name: str, footer: Any, schema: pa.Schema) -> list[Finding]:
-    """Beside the schema no metadata but what a known writer says of the schema; of ours, no statistics or indexes."""
+def _check_footer(name: str, footer: Any, schema: pa.Schema, writer: str) -> list[Finding]:
+    """Beside the schema no metadata but what the writer says of the schema; of ours, no statistics or indexes."""
     written_by = footer.created_by or ""
-    writer = next((known for known in _NOTES if written_by.startswith(known)), None)
     notes = dict(footer.metadata or {})
     spark_schema = notes.get(b"org.apache.spark.sql.parquet.row.metadata")
     plain = spark_schema is None or _plain_spark_schema(spark_schema, schema.names)
     more = [
         set(part or {}) - {b"PARQUET:field_id"} for part in (*(field.metadata for field in schema), schema.metadata)
     ]
-    allowed = _NOTES.get(writer or "", set())
+    allowed = _NOTES[writer]
     if (
-        writer is None
+        not written_by.startswith(writer)
         or not WRITER.fullmatch(written_by.removeprefix(writer))
         or not plain
         or not set().union(*more, notes) <= allowed

@@ -14,6 +14,7 @@ from polyveil.arrays import IntArray
 from polyveil.models import Attribute, ClassStatistics, Model, Verdict
 from polyveil.verification.findings import Finding, fails, holds, not_checked
 from polyveil.verification.former_statements import is_stated, limits_are_stated
+from polyveil.verification.versions import is_former
 
 CLOSE = 1e-9
 
@@ -81,6 +82,7 @@ def compare_claims(manifest: Mapping[str, Any], models: Sequence[Model], found: 
     """The manifest's claims against the worst and the mean value found for each model."""
     claimed = {(claim["model"], claim["attribute"]): claim for claim in manifest["claims"]}
     asked = {(model.key, model.attribute): model for model in models}
+    former = is_former(manifest)
     findings = [
         fails("claim", f"the manifest claims {_name(key)}, which its policy does not ask for")
         for key in claimed
@@ -93,9 +95,9 @@ def compare_claims(manifest: Mapping[str, Any], models: Sequence[Model], found: 
         if claim is None:
             findings.append(fails("claim", f"the policy asks for {_name(key)}, the manifest claims nothing about it"))
             continue
-        if not is_stated(model, claim["statement"]):
+        if not is_stated(model, claim["statement"], former=former):
             findings.append(fails("claim", f"{_name(key)}: the manifest does not state that {model.statement()}"))
-        if not limits_are_stated(model, claim["helps_against"], claim["leaves_open"]):
+        if not limits_are_stated(model, claim["helps_against"], claim["leaves_open"], former=former):
             findings.append(fails("claim", f"{_name(key)}: the manifest does not say what it helps against"))
         measured = dict(zip(("threshold", "measured", "mean"), (model.threshold, *found[key]), strict=True))
         findings.extend(

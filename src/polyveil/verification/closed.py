@@ -8,9 +8,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from polyveil.policy import Policy, public
+from polyveil.policy.look_alikes import look_alike
 from polyveil.verification.findings import Finding, fails, holds
+from polyveil.verification.options import check_options
 from polyveil.verification.shape import unknown_keys
 from polyveil.verification.told import check_told
+from polyveil.verification.versions import check_version, is_former
 
 MOST_IDENTIFIERS = 100_000
 _MOST_UNDERSCORES = 8
@@ -30,10 +33,16 @@ def check_closed(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
         findings.append(fails("people", f"a {manifest['form']} release cannot keep the rows of a person together"))
     tables = manifest.get("relational", {}).get("tables", {})
     most = {"rows": max([manifest["rows"], *(table["rows"] for table in tables.values())])}
-    findings += _check_method(manifest["method"], policy) + check_told({**manifest, **most}, policy)
+    findings += check_version(manifest, policy) + check_options(manifest, policy, former=is_former(manifest))
+    findings += check_told({**manifest, **most}, policy)
+    groups = [about["group"] for about in manifest.get("linked", {}).get("slices", ())]
+    if look_alike([*policy.columns, *groups]):
+        findings.append(fails("columns", "two columns have names that a reader cannot tell apart"))
     if "linked" in manifest:
         findings += _check_layout(manifest["linked"]["slices"], policy)
-    return findings or [holds("manifest", "the manifest has exactly the keys of its form")]
+    if any(finding.outcome == "fails" for finding in findings):
+        return findings
+    return [*findings, holds("manifest", "the manifest has exactly the keys of its form")]
 
 
 def _is_canonical(stated: Mapping[str, Any], policy: Policy) -> bool:
@@ -45,23 +54,6 @@ def _is_canonical(stated: Mapping[str, Any], policy: Policy) -> bool:
     if "unit" in stated:
         expected["unit"] = "person"
     return json.dumps(stated) == json.dumps(expected)
-
-
-def _check_method(stated: Mapping[str, Any], policy: Policy) -> list[Finding]:
-    """The method is the policy's, with the options the policy gives it; columns it names are the policy's."""
-    asked = policy.method
-    parameters = json.loads(json.dumps(asked.options))
-    if stated["name"] != asked.name or any(stated["parameters"].get(key) != parameters[key] for key in parameters):
-        return [fails("method", "the manifest's method or its options are not those of its policy")]
-    found = stated["found"]
-    named = {
-        *found.get("bounds", {}),
-        *found.get("trivially_close", ()),
-        *(name for names in found.get("slices", ()) for name in names),
-    }
-    if not named <= set(policy.having("sensitive")):
-        return [fails("method", "the manifest says what a method found about columns the release does not have")]
-    return []
 
 
 def _check_layout(slices: Sequence[Mapping[str, Any]], policy: Policy) -> list[Finding]:

@@ -5,30 +5,36 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import polars as pl
 
-from polyveil.models import Verdict
+from polyveil.models import ClassStatistics, Verdict, models_for
+from polyveil.models.statistics import Sparse
 from polyveil.policy import Policy
+from polyveil.policy.look_alikes import is_unusual, skeleton
 from polyveil.policy.rules import File, Pairs, Tree
 from polyveil.policy.schema import Column
-from polyveil.verification.attributes import filled_in
+from polyveil.verification.attributes import declared_attributes, filled_in
 from polyveil.verification.findings import Finding, fails
 
 NEARLY_UNIQUE = 0.9
 """From this share of distinct values on, a column that is published as it is may name people."""
+NEARLY_NO_EFFECT = 0.95
+"""From this share of the greatest possible distance on, a threshold of closeness says hardly anything."""
 _NO_EFFECT = {"t": 1.0, "alpha": 1.0}
 
 
 def describe_columns(
-    policy: Policy, verdicts: Sequence[Verdict], tables: Mapping[str, pl.DataFrame]
+    manifest: Mapping[str, Any], policy: Policy, verdicts: Sequence[Verdict], tables: Mapping[str, pl.DataFrame]
 ) -> tuple[dict[str, Any], ...]:
     """Every published column with its role, its guarantees, and marks for what is easily overlooked."""
     about = []
+    reach = _reach(manifest, policy) if verdicts else {}
     for name, column in policy.columns.items():
         own = [v for v in verdicts if _is_about(v, name)] if column.role == "sensitive" else []
         if column.role == "quasi":
             own = [v for v in verdicts if v.attribute is None]
-        marks = _marks(name, column, own, tables)
+        marks = _marks(name, column, own, reach, tables)
         about.append({"name": name, "role": column.role, "guarantees": [v.statement for v in own], "marks": marks})
     return tuple(about)
 
@@ -37,15 +43,43 @@ def _is_about(verdict: Verdict, name: str) -> bool:
     return verdict.attribute is not None and name in (verdict.attribute, *verdict.attribute.split(" + "))
 
 
-def _marks(name: str, column: Column, own: Sequence[Verdict], tables: Mapping[str, pl.DataFrame]) -> list[str]:
-    marks = [f"{v.parameter} = 1 has no effect" for v in own if v.parameter == "l" and v.threshold <= 1]
-    marks += [
-        f"{v.parameter} = {_NO_EFFECT[v.parameter]:g} or more has no effect"
-        for v in own
-        if v.threshold >= _NO_EFFECT.get(v.parameter, float("inf"))
-    ]
-    if column.role == "sensitive" and len(own) == len(marks):
+Reach = Mapping[tuple[str, str | None], tuple[float, bool]]
+"""Per guarantee what the worst group that anybody could form measures, and whether even that group keeps it."""
+
+
+def _reach(manifest: Mapping[str, Any], policy: Policy) -> Reach:
+    """The worst group is one value alone: every model is convex, so no mixture is worse than all of its values."""
+    found: dict[tuple[str, str | None], tuple[float, bool]] = {}
+    attributes = {name: known.attribute for name, known in declared_attributes(manifest, policy).items()}
+    for model in models_for(policy, attributes):
+        about = attributes.get(model.attribute or "")
+        if about is None:
+            continue
+        code = np.flatnonzero(about.whole).astype(np.int64)
+        one = np.ones(len(code), dtype=np.int64)
+        alone = {about.name: Sparse(np.arange(len(code) + 1), code, one)}
+        values = model.measure_all(ClassStatistics(one, {about.name: about}, alone))
+        if len(values):
+            kept = bool(model.passes(values).all())
+            found[model.key, model.attribute] = float(values[model.worst(values)]), kept
+    return found
+
+
+def _marks(
+    name: str, column: Column, own: Sequence[Verdict], reach: Reach, tables: Mapping[str, pl.DataFrame]
+) -> list[str]:
+    worst = {v: reach.get((v.model, v.attribute), (np.inf, False)) for v in own}
+    void = [v for v in own if worst[v][1] or v.threshold >= _NO_EFFECT.get(v.parameter, np.inf)]
+    marks = [f"{v.parameter} = {v.threshold:g} has no effect: no group of this table could break it" for v in void]
+    if column.role == "sensitive" and len(own) == len(void):
         marks.append("sensitive, and no guarantee protects it")
+    marks += [
+        f"t = {v.threshold:g} has hardly any effect: no group can be farther away than {worst[v][0]:.3g}"
+        for v in own
+        if v not in void and v.parameter == "t" and v.threshold >= NEARLY_NO_EFFECT * worst[v][0]
+    ]
+    if is_unusual(name):
+        marks.append("its name has spaces or characters that a reader does not see")
     if column.role == "insensitive":
         frame = next((table for table in tables.values() if name in table.columns), None)
         distinct = 0 if frame is None or not frame.height else frame.get_column(name).n_unique() / frame.height
@@ -57,8 +91,13 @@ def _marks(name: str, column: Column, own: Sequence[Verdict], tables: Mapping[st
 
 def compare_declarations(meant: Policy, stated: Policy, *, unit: str = "row") -> list[Finding]:
     """Where the release declares another unit, form or column than the publisher meant: role, distance, hierarchy."""
+    alike = {skeleton(name): name for name in meant.columns}
     findings = [
-        fails(f"role of {name}", f"{name} is published as {column.role}, and the policy does not mention it")
+        fails(
+            f"role of {name}",
+            f"{name} is published as {column.role}, and the policy does not mention it"
+            + (", but a name that looks like it" if skeleton(name) in alike else ""),
+        )
         for name, column in stated.columns.items()
         if name not in meant.columns
     ]

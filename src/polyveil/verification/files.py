@@ -20,6 +20,7 @@ from polyveil.verification.attributes import check_declarations
 from polyveil.verification.canonical import check_bytes, check_types, manifest_text
 from polyveil.verification.findings import Finding, fails, holds
 from polyveil.verification.shape import check_shape
+from polyveil.verification.versions import is_former
 
 MANIFEST = "manifest.json"
 SIGNATURE = "manifest.sig"
@@ -187,7 +188,9 @@ def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl
             findings.append(fails("columns", f"{name} has columns of a type no release has"))
             continue
         findings.extend(
-            _shape_findings(name, frame, about) or check_types(name, frame) or check_bytes(name, file, frame)
+            _shape_findings(name, frame, about)
+            or check_types(name, frame)
+            or check_bytes(name, file, frame, former=is_former(manifest))
         )
         parts.setdefault(name.split("/")[0] if "/" in name else file.stem, []).append(frame)
     tables = {}

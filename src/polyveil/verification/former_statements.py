@@ -66,14 +66,16 @@ _LIMITS_TO_0_1 = {
 """Per model the checksums of what version 0.1 said it helps against and leaves open."""
 
 
-def is_stated(model: Model, statement: str) -> bool:
-    """Whether a sentence states the model's demand, in today's words or in former ones."""
-    former = _TO_0_1.get(type(model).__name__)
-    return statement == model.statement() or (former is not None and statement == former(model))
+def is_stated(model: Model, statement: str, *, former: bool) -> bool:
+    """Whether a sentence states the model's demand, in today's words or, in a former release, in former ones."""
+    written = _TO_0_1.get(type(model).__name__) if former else None
+    return statement == model.statement() or (written is not None and statement == written(model))
 
 
-def limits_are_stated(model: Model, helps_against: str, leaves_open: str) -> bool:
-    """Whether a claim says of its model what it helps against and leaves open, in today's words or in former ones."""
+def limits_are_stated(model: Model, helps_against: str, leaves_open: str, *, former: bool) -> bool:
+    """Whether a claim says what its model helps against and leaves open, in today's words or in former ones."""
     if (helps_against, leaves_open) == (model.helps_against, model.leaves_open):
         return True
-    return sha256(f"{helps_against}\n{leaves_open}".encode()).hexdigest()[:16] in _LIMITS_TO_0_1.get(model.key, ())
+    return former and sha256(f"{helps_against}\n{leaves_open}".encode()).hexdigest()[:16] in _LIMITS_TO_0_1.get(
+        model.key, ()
+    )

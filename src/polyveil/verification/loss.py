@@ -162,7 +162,7 @@ def _cell_width(about: Mapping[str, Any], column: Column) -> Callable[[str], flo
         )
         return lambda cell: _range_loss(cell, kind, lambda label: float(rank[label]), max(len(rank) - 1, 1))
     place = partial(place_of, kind)
-    span = place(about["high"]) - place(about["low"])
+    span = place(about["high"]) - place(about["low"]) if "high" in about else 0.0  # no ends: no row has a value
     return lambda cell: _range_loss(cell, kind, place, span)
 
 

@@ -10,12 +10,12 @@ import polars as pl
 
 from polyveil.cells import ANYTHING, read_range, read_set, write_range, write_set
 from polyveil.errors import listed
+from polyveil.frames import has_formulas
 from polyveil.policy import Policy
 from polyveil.policy.rules import DateParts, Intervals
 from polyveil.policy.scalars import number_label
 from polyveil.verification.findings import Finding, fails, holds
 
-FORMULA = r"^[=+\-@\t\r]"
 YEARS = (-719_162, 2_932_896)
 """The days of the years 1 to 9999, counted from 1970."""
 KEY = "^[0-9a-f]{16}$"
@@ -94,7 +94,7 @@ def _is_generalized(about: Mapping[str, Any], policy: Policy, cells: pl.Series) 
     if kind == "categorical":
         return True
     if policy.release.numbers != "interval" and kind == "numeric":
-        return cells.dtype in (pl.Float64, pl.String)
+        return cells.dtype in (pl.Float64, pl.String) and _are_numbers(cells.drop_nulls().unique())
     texts = cells.drop_nulls().unique().to_list()
     try:
         return all(isinstance(cell, str) and _is_own_text(kind, cell) for cell in texts)
@@ -128,13 +128,8 @@ def _is_whole(text: str) -> bool:
 
 def formula_findings(tables: Mapping[str, pl.DataFrame]) -> list[Finding]:
     """Text cells that a spreadsheet runs as formulas when it opens a CSV file; they are published as they are."""
-    found = []
-    for frame in tables.values():
-        for cells in frame.select(pl.col(pl.String)).get_columns():
-            texts = cells.drop_nulls().unique()
-            risky = texts.filter(texts.str.contains(FORMULA))
-            if risky.cast(pl.Float64, strict=False).has_nulls():
-                found.append(cells.name)
+    columns = [cells for frame in tables.values() for cells in frame.get_columns()]
+    found = [cells.name for cells in columns if has_formulas(cells)]
     if not found:
         return []
     message = f"{listed(found)}: cells start with =, +, -, @ or a tab. A spreadsheet may run them; import them as text"

@@ -1,6 +1,6 @@
 """What a manifest tells that no table confirms: each in its one way and within bounds, so that no message fits in.
 
-Domains of columns and options of the method; figures in people have a file of their own.
+Domains of columns and texts of the policy; options of the method and figures in people have files of their own.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ from polyveil.policy import Policy
 from polyveil.policy.rules import Order, Tree
 from polyveil.policy.schema import Column
 from polyveil.verification.attributes import declared_attributes, filled_in, kind_of
-from polyveil.verification.findings import Finding, fails
-from polyveil.verification.shape import MOST_ROWS, is_word
+from polyveil.verification.findings import Finding, fails, unchecked
 from polyveil.verification.text import number_label_of
 
 _KEYS = {
@@ -26,20 +25,20 @@ _KEYS = {
 }
 _OF_RANGES = [["kind", "missing", "low", "high"], ["kind", "missing"]]
 """The keys of a quasi-identifier's domain, by kind; a number's or date's ends are left out where cells hide them."""
-MOST_OPTIONS = 60
 
 
 def check_told(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
     """Findings about all that is told; none if it is told as releases tell it."""
-    findings = [*_check_quasi(manifest, policy), *_check_sensitive(manifest, policy)]
-    options = (policy.method.options, manifest["method"]["parameters"])
-    if not all(_is_plain_option(part, set(policy.columns)) for part in options):
-        findings.append(fails("method", "the method has options that are neither numbers, words nor columns"))
-    found = manifest["method"]["found"]
-    names = [name for part in found.get("slices", ()) for name in part]
-    if any(len(set(part)) < len(part) for part in (names, found.get("trivially_close", []))):
-        findings.append(fails("method", "the manifest names a column twice in what the method found"))
-    return findings
+    return [*_check_quasi(manifest, policy), *_check_sensitive(manifest, policy), *_check_words(policy)]
+
+
+def _check_words(policy: Policy) -> list[Finding]:
+    """What a policy says of how cells were read and weighed is named as what no file confirms."""
+    said = [policy.missing, *((c.missing, c.date_format, c.weight != 1) for c in policy.columns.values())]
+    if not any(part for some in said for part in some):
+        return []
+    words = "markers of missing cells, date formats and weights are the publisher's words: no file confirms them"
+    return [unchecked("declarations", words)]
 
 
 def _check_quasi(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
@@ -91,23 +90,11 @@ def _check_sensitive(manifest: Mapping[str, Any], policy: Policy) -> list[Findin
         free = not isinstance(column.hierarchy, Tree | Order)
         nobodys = any(count == 0 for count in (counts[: len(values)] if free else ()))
         plain = all(_is_label(kind_of(column), value) for value in values)
+        levelled = {value for some in column.levels.values() for value in some}
         if column.publish is not None and not all(column.publish.is_published(value) for value in values):
             words = f"{name} has values that are not rounded or grouped as the policy says"
             findings.append(fails(f"published {name}", words))
-        elif places != sorted(places) or nobodys or not plain:
+        elif places != sorted(places) or nobodys or not plain or not levelled <= set(known.code):
             words = f"the manifest lists values of {name} that no row has, or not in their order and own text"
             findings.append(fails(f"domain of {name}", words))
     return findings
-
-
-def _is_plain_option(value: Any, columns: set[str], depth: int = 3) -> bool:
-    """Numbers, words, names of columns, and lists and parts of these."""
-    if isinstance(value, Mapping):
-        named = all(is_word(key) or key in columns for key in value)
-        return named and _is_plain_option(list(value.values()), columns, depth)
-    if isinstance(value, list | tuple):
-        plain = depth > 0 and all(_is_plain_option(item, columns, depth - 1) for item in value)
-        return plain and len(value) <= max(MOST_OPTIONS, len(columns))
-    if isinstance(value, str):
-        return is_word(value) or value in columns
-    return value is None or (isinstance(value, int | float) and abs(value) <= MOST_ROWS)

@@ -1,0 +1,94 @@
+"""The domains that a manifest describes are those that the released cells show: no end, no value, no missing cell more.
+
+An end of a range, or a value of a set, that no released row has would tell of a row that was left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import polars as pl
+
+from polyveil.cells import ANYTHING, place_of, read_range, read_set
+from polyveil.policy import Policy
+from polyveil.policy.rules import Tree
+from polyveil.policy.scalars import number_label
+from polyveil.policy.schema import Column
+from polyveil.verification.findings import Finding, fails, unchecked
+from polyveil.verification.versions import is_former
+
+
+def check_domains(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> list[Finding]:
+    """A finding per quasi-identifier whose described domain is not the one that the cells show."""
+    frame = tables.get("table", tables.get("quasi"))
+    if frame is None or is_former(manifest):
+        return []
+    wrong = []
+    for name in policy.having("quasi"):
+        if name in frame.columns and name in manifest["quasi"]:
+            cells = frame.get_column(name).unique()
+            ranges = policy.release.numbers == "interval"
+            if not _is_shown(manifest["quasi"][name], policy.columns[name], _texts(cells), ranges=ranges):
+                wrong.append(name)
+    if wrong and manifest["suppressed"] and any("/" in name for name in manifest.get("files", ())):
+        words = "Spark describes the whole table, so the ends of these columns may tell of rows left out"
+        return [unchecked("domains", f"{', '.join(wrong)}: {words}")]
+    return [fails(f"domain of {name}", f"{name} is described with values that no released row has") for name in wrong]
+
+
+def _texts(cells: pl.Series) -> list[str | None]:
+    """The distinct cells as a release in text has them."""
+    if cells.dtype.is_numeric():
+        return [None if number is None else number_label(float(number)) for number in cells]
+    return cells.cast(pl.String).to_list()
+
+
+def _is_shown(about: Mapping[str, Any], column: Column, cells: Sequence[str | None], *, ranges: bool) -> bool:
+    """`ranges`: numbers show their ends, which a midpoint or a mean does not."""
+    values = [cell for cell in cells if cell is not None]
+    try:
+        if about["kind"] == "set":
+            members = {member for cell in cells for member in read_set(cell)}
+            return bool(about["values"] == len(members) and about["missing"] == (None in members))
+        if about["kind"] == "categorical":
+            return _are_nodes(about, column, values, None in cells)
+        ends = _are_ends(about, values) if ranges else "low" not in about
+        return _is_missing(about, None in cells, ANYTHING in values) and ends
+    except ValueError:
+        return False
+
+
+def _is_missing(about: Mapping[str, Any], shown: bool, hidden: bool) -> bool:
+    """Missing cells are shown, or stand among the values of a cell that says nothing else."""
+    return bool(about["missing"] == shown or (hidden and about["missing"]))
+
+
+def _are_nodes(about: Mapping[str, Any], column: Column, values: Sequence[str], null: bool) -> bool:
+    rule = column.hierarchy
+    tree = rule.build() if isinstance(rule, Tree) else None
+    root = tree.root if tree is not None else ANYTHING
+    if not _is_missing(about, null, root in values):
+        return False
+    if tree is not None:
+        return bool(about["values"] == tree.leaf_count + about["missing"])
+    if rule is not None:  # a rule makes its nodes from the values, which the cells do not tell
+        return True
+    shown = len(set(values) - {root}) + about["missing"]
+    return bool(about["values"] >= shown + 1 if root in values else about["values"] == shown)
+
+
+def _are_ends(about: Mapping[str, Any], values: Iterable[str]) -> bool:
+    """The lowest and the highest value; a cell that says nothing may hide one beyond those that are shown."""
+    kind = about["kind"]
+    if kind == "ordinal":
+        return True
+    ranges = [read_range(kind, cell) for cell in values if cell != ANYTHING]
+    if "low" not in about:
+        return not ranges
+    ends = place_of(kind, about["low"]), place_of(kind, about["high"])
+    if not ranges:
+        return ANYTHING in values
+    low = min(place_of(kind, low) for low, _ in ranges)
+    high = max(place_of(kind, high) for _, high in ranges)
+    return (low, high) == ends or (ANYTHING in values and ends[0] <= low and high <= ends[1])
