@@ -55,7 +55,7 @@ def _is_shown(about: Mapping[str, Any], column: Column, cells: Sequence[str | No
             return _are_nodes(about, column, values, None in cells)
         ends = _are_ends(about, values) if ranges else "low" not in about
         return _is_missing(about, None in cells, ANYTHING in values) and ends
-    except ValueError:
+    except (KeyError, ValueError):
         return False
 
 
@@ -75,7 +75,7 @@ def _are_nodes(about: Mapping[str, Any], column: Column, values: Sequence[str], 
     if rule is not None:  # a rule makes its nodes from the values, which the cells do not tell
         return True
     shown = len(set(values) - {root}) + about["missing"]
-    return bool(about["values"] >= shown + 1 if root in values else about["values"] == shown)
+    return bool(about["values"] >= max(shown, 2) if root in values else about["values"] == shown)
 
 
 def _are_ends(about: Mapping[str, Any], values: Iterable[str]) -> bool:

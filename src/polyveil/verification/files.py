@@ -78,6 +78,10 @@ def check_form(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
     findings = check_declarations(manifest, policy)
     if policy.release.form != manifest["form"]:
         findings.append(fails("form", "the manifest's form is not the one its policy asks for"))
+    asked = policy.release
+    keyed = (asked.person == "pseudonym") == (policy.person is not None)
+    if not keyed or (asked.form == "generalized" and (asked.counts or asked.generalize is not None)):
+        findings.append(fails("policy", "the public policy has settings that its form does not take"))
     return findings
 
 

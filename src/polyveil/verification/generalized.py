@@ -34,9 +34,7 @@ def verify_generalized(
     if "table" not in tables:
         return Verification((fails("table", "the release has no readable table"),))
     frame = tables["table"]
-    missing = [name for name in policy.columns if name not in frame.columns]
-    unknown = [name for name in frame.columns if name not in policy.columns]
-    if missing or unknown:
+    if frame.columns != list(policy.columns):  # their order could tell something
         return Verification((fails("columns", "the table does not have exactly the columns its policy publishes"),))
     declared = declared_attributes(manifest, policy)
     findings = check_rows(manifest, policy, frame.height)

@@ -62,7 +62,12 @@ def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
     if findings:
         return Verification(tuple(findings))
     quasi = tables["quasi"]
-    findings = [finding for about in slices for finding in _check_rows_of_groups(about, tables[about["table"]], quasi)]
+    typed = policy.release.format != "csv" or "tables" in manifest
+    findings = [
+        finding
+        for about in slices
+        for finding in _check_rows_of_groups(about, tables[about["table"]], quasi, exact_types=typed)
+    ]
     if findings:
         return Verification(tuple(findings))
     parts = [_read(about, tables[about["table"]]) for about in slices]
@@ -94,10 +99,9 @@ def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
 def check_columns(
     policy: Policy, slices: Sequence[Mapping[str, Any]], tables: Mapping[str, Sequence[str]]
 ) -> list[Finding]:
-    """Exactly the tables and columns that may be there: a tuple id, or a value in the wrong table, is a leak."""
-    expected = {
-        "quasi": [*policy.having("quasi"), *policy.having("insensitive"), *(about["group"] for about in slices)]
-    }
+    """Exactly the tables and columns that may be there, in their order: a tuple id, or a value elsewhere, is a leak."""
+    beside = [name for name, column in policy.columns.items() if column.role in ("quasi", "insensitive")]
+    expected = {"quasi": [*beside, *(about["group"] for about in slices)]}
     for about in slices:
         expected[about["table"]] = [
             about["group"],
@@ -107,7 +111,7 @@ def check_columns(
     findings = [
         fails("columns", f"{name} does not have exactly the columns its policy publishes")
         for name, columns in expected.items()
-        if name not in tables or sorted(tables[name]) != sorted(columns)
+        if name not in tables or list(tables[name]) != columns
     ]
     findings += [fails("table", f"{name} is no table of this form") for name in tables if name not in expected]
     published = sorted(name for about in slices for name in about["attributes"])
@@ -118,14 +122,24 @@ def check_columns(
     return findings
 
 
-def _check_rows_of_groups(about: Mapping[str, Any], frame: pl.DataFrame, quasi: pl.DataFrame) -> list[Finding]:
+def _check_rows_of_groups(
+    about: Mapping[str, Any], frame: pl.DataFrame, quasi: pl.DataFrame, *, exact_types: bool
+) -> list[Finding]:
     """Every row has a group, and counts are numbers that say no more rows than there are."""
     check = f"groups of {about['table']}"
     if frame.get_column(about["group"]).has_nulls():
         return [fails(check, "a row has no group id")]
+    if any(table.get_column(about["group"]).dtype != pl.String for table in (frame, quasi)):
+        return [fails(check, "group ids are not text")]
     if "count" not in about:
         return []
-    counts = frame.get_column(about["count"]).cast(pl.Int64, strict=False)
+    written = frame.get_column(about["count"])
+    counts = written.cast(pl.Int64, strict=False)
+    if (
+        written.dtype not in (pl.Int64, pl.Int64 if exact_types else pl.String)
+        or (counts.cast(written.dtype) != written).any()
+    ):
+        return [fails(check, f"{about['count']} is not written as releases are")]
     if counts.has_nulls() or (counts < 1).any() or sum(counts.to_list()) > quasi.height:
         return [fails(check, f"{about['count']} does not say how many rows of quasi each row stands for")]
     return []

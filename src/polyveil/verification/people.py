@@ -47,7 +47,7 @@ def _impossible(manifest: Mapping[str, Any], models: Sequence[Model], statistics
     if len(sizes) and not (least <= mean <= greatest and np.isclose(mean, released / len(sizes), rtol=1e-9, atol=0)):
         found.append("the sizes of the groups do not fit the number of people")
     claims = people["claims"]
-    if [(claim["model"], claim["attribute"]) for claim in claims] != [(m.key, m.attribute) for m in models]:
+    if not _are_claims_of(models, claims):
         return [*found, "they are not the guarantees of the policy"]
     stated: dict[str, Any] = {"k": least, "l": {}, "t": {}}
     for model, claim in zip(models, claims, strict=True):
@@ -62,6 +62,10 @@ def _impossible(manifest: Mapping[str, Any], models: Sequence[Model], statistics
     if compare_parts("privacy", people["privacy"], stated):
         found.append("the summary is not that of the claims")
     return found
+
+
+def _are_claims_of(models: Sequence[Model], claims: Sequence[Mapping[str, Any]]) -> bool:
+    return [(claim["model"], claim["attribute"]) for claim in claims] == [(m.key, m.attribute) for m in models]
 
 
 def check_keys(
@@ -100,6 +104,8 @@ def judge_people(
     manifest: Mapping[str, Any], models: Sequence[Model], statistics: PeopleStatistics, *, how: str
 ) -> list[Finding]:
     """Every guarantee in people, and the manifest's figures against those counted."""
+    if not _are_claims_of(models, manifest["people"]["claims"]):
+        return [fails("people", "the manifest's claims in people are not the guarantees of its policy")]
     findings = []
     measured = []
     for model in models:

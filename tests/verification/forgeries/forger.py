@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,8 +18,12 @@ import numpy as np
 import polars as pl
 
 import polyveil
-from polyveil.releases.manifest import privacy_summary
+from polyveil.cells import place_of, read_range, read_set
+from polyveil.models import models_for
+from polyveil.policy import from_public
+from polyveil.releases.manifest import claim_of, privacy_summary
 from polyveil.verification import Verification, generalized, linked, load_release, loss, verify, verify_tables
+from polyveil.verification.attributes import declared_attributes
 from polyveil.verification.canonical import manifest_text, write_table
 
 ROWS = 240
@@ -103,13 +108,52 @@ class Forger:
             about = self.manifest["files"][self.file(name).name]
             about |= {"rows": frame.height, "columns": frame.columns}
 
+    def restate(self) -> None:
+        """Claims and options as the changed policy asks for them; their figures are measured by `recompute`."""
+        policy = from_public(self.manifest["policy"])
+        declared = declared_attributes(self.manifest, policy)
+        models = models_for(policy, {name: known.attribute for name, known in declared.items()})
+        self.manifest["claims"] = [claim_of(model, 0.0, 0.0) for model in models]
+        self.manifest["method"]["name"] = policy.method.name
+        self.manifest["method"]["parameters"] |= policy.method.options
+
+    def recount(self) -> None:
+        """Rows, groups, the counts of sensitive values and the domains as the changed tables give them."""
+        before = load_release(self.folder)[1]
+        manifest = self.manifest
+        manifest["rows"] += self.tables[self.first].height - before[self.first].height
+        for name, about in manifest["sensitive"].items():
+            labels = [*about["values"], *[None] * (len(about["counts"]) - len(about["values"]))]
+            counts = Counter(dict(zip(labels, about["counts"], strict=True)))
+            counts.update(map(label_of, self.tables[self.of[name]][name]))
+            counts.subtract(map(label_of, before[self.of[name]][name]))
+            there = [label for label in counts if counts[label] and label is not None]
+            there.sort(key=float if about["kind"] == "numeric" else None)  # type: ignore[arg-type]
+            nulls = [counts[None]] if counts[None] else []
+            about |= {"values": there, "counts": [*(counts[label] for label in there), *nulls]}
+        for part in manifest.get("linked", {}).get("slices", ()):
+            part["groups"] = self.tables[part["table"]][part["group"]].n_unique()
+        for name, about in manifest["quasi"].items():
+            cells = self.tables[self.first][name].unique().cast(pl.String).to_list()
+            if "low" in about:
+                ends = [end for cell in cells if cell not in (None, "*") for end in read_range(about["kind"], cell)]
+                ends.sort(key=lambda end: place_of(about["kind"], end))
+                about |= {"low": ends[0], "high": ends[-1], "missing": None in cells}
+            elif about["kind"] == "set":
+                members = {member for cell in cells for member in read_set(cell)}
+                about |= {"values": len(members), "missing": None in members}
+
     def restamp(self, *, text: str | None = None) -> Verification:
-        """Checksums and sizes of all files that are listed, the manifest's text, and what the verifier says."""
+        """Everything stamped, and what the verifier says."""
+        self.stamp(text=text)
+        return verify(self.folder)
+
+    def stamp(self, *, text: str | None = None) -> None:
+        """Checksums and sizes of all files that are listed, and the manifest's text."""
         for name, about in self.manifest["files"].items():
             content = (self.folder / name).read_bytes()
             about |= {"sha256": hashlib.sha256(content).hexdigest(), "bytes": len(content)}
         (self.folder / "manifest.json").write_text(text or manifest_text(self.manifest), encoding="utf-8")
-        return verify(self.folder)
 
     def forged(self) -> Verification:
         """Everything again from the changed tables."""
@@ -122,6 +166,13 @@ class Forger:
         (self.folder / name).write_bytes(content)
         files = {**self.manifest["files"], name: {"sha256": "0" * 64, "bytes": 0}}
         self.manifest["files"] = dict(sorted(files.items()))
+
+
+def label_of(value: Any) -> str | None:
+    """A sensitive cell as the manifest lists it."""
+    if isinstance(value, float):
+        return str(int(value)) if value.is_integer() else str(value)
+    return None if value is None else str(value)
 
 
 def from_manifest(manifest: dict[str, Any]) -> str:
