@@ -181,3 +181,42 @@ def test_where_the_rows_left_out_keep_the_promise_the_inputs_counts_are_publishe
     assert reference is not None
     assert reference["pay"].whole.tolist() == [2, 4]
     assert released_reference(coded, Partition(np.zeros(8, dtype=np.int64)), models, attributes) is None
+
+
+def left_out_of(frame: pl.DataFrame, asked: dict[str, Any], rows: int) -> Any:
+    """Which counts may be published where the first rows are left out and the others are one group."""
+    policy = Policy.from_dict(asked)
+    bound = bind(policy, read(frame))
+    table = encode(bound)
+    attributes = attributes_of(table)
+    partition = Partition(np.where(np.arange(frame.height) < rows, -1, 0))
+    return released_reference(table, partition, models_for(policy, attributes), attributes)
+
+
+@pytest.mark.parametrize(("who", "told"), [([0, 1, 2, 3], True), ([0, 0, 1, 1], False), ([0, 0, 0, 1], False)])
+def test_people_left_out_are_judged_in_people(who: list[int], told: bool) -> None:
+    """Four rows with two values each keep k = 3 and l = 2 in rows; two people with two rows each keep neither."""
+    frame = people("aabbccddee" * 2, "xyxyxyxyxy" * 2).with_columns(pl.Series("who", [*who, *range(10, 26)]))
+    asked = policy_of({"name": "mondrian"}, k=3, l=2)
+    assert left_out_of(frame, asked | {"columns": {**asked["columns"], "who": {"role": "drop"}}}, 4) is None
+    asked["columns"]["who"] = {"role": "person"}
+    assert (left_out_of(frame, asked, 4) is None) == told
+
+
+def test_the_counts_of_too_few_people_left_out_are_refused() -> None:
+    """The verifier counts people too: the manifest says how many there are, and how many are released."""
+    frame = people("abcdefgh" * 5, "xyxyxyxy" * 5).with_columns(pl.Series("who", range(40)))
+    asked = policy_of({"name": "mondrian"}, k=3, l=2)
+    asked["columns"]["who"] = {"role": "person"}
+    release = anonymize(frame, asked)
+    manifest = copy.deepcopy(dict(release.manifest))
+    gone = {"pay": ["a", "b", "c", "d"], "illness": ["x", "y", "x", "y"]}
+    for name, values in gone.items():
+        about = manifest["sensitive"][name]
+        for value in values:
+            about["counts"][about["values"].index(value)] += 1
+    manifest |= {"rows": 44, "suppressed": 4}
+    for count, failing in ((44, False), (42, True)):
+        manifest["people"]["count"] = count
+        found = {finding.check for finding in verify_tables(manifest, release.frames).failures}
+        assert ("k-anonymity in the people left out" in found) == failing

@@ -171,3 +171,17 @@ def test_values_that_nobody_has_stretch_no_ordered_range(more: int) -> None:
     manifest["sensitive"]["pay"]["counts"] += [0] * more
     padded = declared_attributes(manifest, from_public(manifest["policy"]))["pay"].attribute
     assert padded.ground.weight.tolist() == plain.ground.weight.tolist()
+
+
+@pytest.mark.parametrize(
+    ("t", "mark"),
+    [(0.999999, "no effect"), (0.75, "no effect"), (0.74, "hardly any effect"), (0.6, None)],
+)
+def test_a_threshold_that_no_group_could_break_is_marked(t: float, mark: str | None) -> None:
+    """Of four values as frequent as each other none can be farther than 3/4 from the table, at equal distances."""
+    asked = policy_of(disease={"role": "sensitive", "distance": "equal", "t": t})
+    marks = next(
+        about["marks"] for about in verify(anonymize(people(), asked, seed=1)).columns if about["name"] == "disease"
+    )
+    assert (mark is None and not marks) or any(mark in word for word in marks if mark)
+    assert ("sensitive, and no guarantee protects it" in marks) == (mark == "no effect")

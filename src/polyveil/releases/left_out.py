@@ -26,7 +26,8 @@ def released_reference(
     if all(rows.all() for rows in shown.values()):
         return None
     released = {column.name: column.only(shown[column.name]) for column in table.sensitive}
-    if not judge_left_out(models, attributes, {name: column.counts for name, column in released.items()}):
+    people = None if table.person is None else len(np.unique(table.person[partition.class_of_row < 0]))
+    if not judge_left_out(models, attributes, {name: column.counts for name, column in released.items()}, people):
         return None
     return {name: attribute_of(column) for name, column in released.items()}
 

@@ -24,6 +24,7 @@ from polyveil.results import Outcome, Result, Row, counted, fragment, table_html
 from polyveil.table.bind import Bound
 from polyveil.table.coded import CodedTable
 from polyveil.verification import StoredRelease, Verification, verify
+from polyveil.verification.copies import COPY
 from polyveil.verification.left_out import WITHHELD
 
 TableT = TypeVar("TableT")
@@ -280,6 +281,11 @@ def refuse_unless(verification: Verification) -> Verification:
     unsure = [f for f in verification.findings if f.outcome == "not checked" and not f.note and f.check[:4] != "loss"]
     if verification.failures or any(finding.check != WITHHELD for finding in unsure):
         seen = "\n".join(f"  - {finding.check}: {finding.message}" for finding in verification.failures)
+        if verification.failures and all(finding.check.startswith(COPY) for finding in verification.failures):
+            raise VerificationFailed(
+                "a published column tells the values of a sensitive one, so nothing was published. "
+                f"Give it role: drop, or use form: generalized.\n{seen}"
+            )
         raise VerificationFailed(
             "the release did not pass its own verification, so nothing was published. "
             f"This is a fault in polyveil, not in your data; please report it.\n{seen}"

@@ -270,6 +270,8 @@ def bind_column(name: str, column: Column, policy: Policy, table: Table) -> Boun
     """One column with its parsed cells and its domain, or what does not fit."""
     place = f"columns.{name}"
     cells = without_markers(table.frame.get_column(name), [*policy.missing, *column.missing])
+    if policy.release.format == "csv" and cells.dtype == pl.String:
+        cells = without_markers(cells, [""])  # in a CSV an empty text and a missing cell look the same
     if cells.null_count() == len(cells):
         remedy = "Give it the role identifier or insensitive, or check the missing markers"
         return [Fault(place, "the column has no value, only missing cells", remedy)]

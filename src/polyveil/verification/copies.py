@@ -12,6 +12,8 @@ import polars as pl
 
 from polyveil.verification.findings import Finding, fails
 
+COPY = "copy of"
+"""How the check of a column begins that is told by another."""
 FEWEST_GROUPS = 20
 """From so many groups on, chance does not give two columns the same counts in each of them."""
 FEWEST_ALIKE = 5
@@ -27,7 +29,7 @@ def check_copies(
     kept = {name: _counts(sensitive, group, name) for name in attributes}
     told = {name: _counts(rows, group, name) for name in columns}
     return [
-        fails(f"copy of {attribute}", f"{name} has the values of {attribute} in every group, so it tells each person's")
+        fails(f"{COPY} {attribute}", f"{name} has the values of {attribute} in every group, so it tells each person's")
         for attribute, here in kept.items()
         for name, there in told.items()
         if len(here) > 1

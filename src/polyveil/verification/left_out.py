@@ -3,7 +3,8 @@
 Where a manifest gives the input's counts, what is left when the released values are taken away are the values of the
 rows without them: of the rows left out, and of those that a linked table marks as withheld. Every guarantee must hold
 in that group, k included. It is compared with the input's distribution, which a reader needs to form it at all. Columns
-that are judged together are compared one by one there, because no reader learns which values go together.
+that are judged together are compared one by one there, because no reader learns which values go together. Where a
+person may have several rows, the people left out are judged as well.
 
 A manifest that gives the released rows' counts tells nothing about the others.
 """
@@ -39,7 +40,8 @@ def check_left_out(
     if not suppressed + withheld:
         return []
     if manifest.get("counts_of", "input") == "input":
-        findings = judge_left_out(models, attributes, released)
+        people = manifest["people"]["count"] - manifest["people"]["released"] if "people" in manifest else None
+        findings = judge_left_out(models, attributes, released, people)
         words = f"the {suppressed + withheld} rows left out or with withheld values keep every guarantee as a group"
         return findings or [holds("rows left out", words)]
     if not withheld:
@@ -51,9 +53,16 @@ def check_left_out(
 
 
 def judge_left_out(
-    models: Sequence[Model], attributes: Mapping[str, Attribute], released: Mapping[str, IntArray]
+    models: Sequence[Model],
+    attributes: Mapping[str, Attribute],
+    released: Mapping[str, IntArray],
+    people: int | None = None,
 ) -> list[Finding]:
-    """The guarantees that do not hold in the group of rows left out; none where nobody was left out."""
+    """The guarantees that do not hold in the group of rows left out; none where nobody was left out.
+
+    `people` is how many these rows are about, where a person may have several. Then k counts people, and as many have a
+    value as there are rows with it, but no more than all: a reader of the counts cannot rule that out.
+    """
     rest = {
         name: about.whole - released[name]
         for name, about in attributes.items()
@@ -66,10 +75,15 @@ def judge_left_out(
             sizes = [int(counts.sum()) for key, counts in rest.items() if name in (None, key)]
             if not sizes:
                 continue
-            verdict = one.judge(_one_group(sizes, None if name is None else rest[name], name, attributes))
-            if not verdict.holds:
-                finding = promise_finding(verdict, len(sizes))
-                findings.append(replace(finding, check=f"{finding.check} in the rows left out"))
+            counts = None if name is None else rest[name]
+            verdicts = [one.judge(_one_group(sizes, counts, name, attributes))]
+            if people is not None and (name is None or one.unit == "having"):
+                having = None if counts is None else np.minimum(counts, people)
+                verdicts.append(one.judge(_one_group([people], having, name, attributes)))
+            for verdict, of in zip(verdicts, ("rows", "people"), strict=False):
+                if not verdict.holds:
+                    finding = promise_finding(verdict, len(sizes))
+                    findings.append(replace(finding, check=f"{finding.check} in the {of} left out"))
     return findings
 
 

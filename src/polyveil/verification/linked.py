@@ -31,10 +31,8 @@ from polyveil.verification.orders import (
     agreement_findings,
     column_findings,
     mean_places,
-    neighbour_findings,
-    neighbours,
-    pairs_of,
     rank_agreement,
+    stand_together,
 )
 
 NOT_AVAILABLE = "NA"
@@ -315,7 +313,7 @@ def _check_orders(tables: Mapping[str, pl.DataFrame], parts: Sequence[SensitiveT
         places = mean_places(numbers, len(part.ids)), mean_places(part.group_of_row, len(part.ids))
         findings += agreement_findings(name, rank_agreement(*places))
         for table, groups in ((name, part.stored), ("quasi", numbers[numbers >= 0])):
-            findings += neighbour_findings(table, neighbours(groups), pairs_of(groups), len(groups))
+            findings += stand_together(table, groups)
     for table, frame in tables.items():
         findings += column_findings(table, frame)
     return findings or [SCATTERED]

@@ -28,20 +28,24 @@ def agreement_findings(table: str, agreement: float) -> list[Finding]:
     return [fails("row order", message)]
 
 
-def neighbour_findings(table: str, together: int, pairs: float, rows: int) -> list[Finding]:
+def neighbour_findings(
+    table: str, together: int, pairs: float, rows: int, spread: float | None = None
+) -> list[Finding]:
     """A finding where more neighbours share a group than chance makes likely.
 
-    `pairs` is the sum of s (s - 1) over the groups' sizes; a shuffle of `rows` rows makes pairs / rows neighbours.
+    `pairs` is the sum of s (s - 1) over the groups' sizes; a shuffle of `rows` rows makes pairs / rows neighbours, with
+    the standard deviation `spread` (by default that of rare events). Neighbours of a rare group come by twos, because
+    the rows of the other move together too: the tail is that of rare events, which two more allow for.
     """
     expected = pairs / max(rows, 1)
-    if together <= expected + SUSPICIOUS * (math.sqrt(expected) + 1.0):
+    if together <= expected + SUSPICIOUS * ((math.sqrt(expected) if spread is None else spread) + 2.0):
         return []
     return [fails("row order", f"rows of one group are neighbours in {table} more often than in a shuffled table")]
 
 
 def check_order(table: str, frame: pl.DataFrame, groups: IntArray) -> list[Finding]:
     """The rows of a table stand neither by its groups nor by any column."""
-    together = neighbour_findings(table, neighbours(groups), pairs_of(groups), len(groups))
+    together = stand_together(table, groups)
     return together or column_findings(table, frame)
 
 
@@ -64,8 +68,7 @@ def _serial(cells: pl.Series) -> float:
 
 
 def _alike(table: str, cells: pl.Series) -> bool:
-    codes = cells.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
-    return bool(neighbour_findings(table, neighbours(codes), pairs_of(codes), len(codes)))
+    return bool(stand_together(table, cells.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()))
 
 
 def _ranks(cells: pl.Series) -> FloatArray:
@@ -77,6 +80,22 @@ def correlation(first: FloatArray, second: FloatArray) -> float:
     if len(first) < 3 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return 0.0
     return float(np.corrcoef(first, second)[0, 1])
+
+
+def stand_together(table: str, groups: IntArray) -> list[Finding]:
+    """A finding where rows of a group stand together, by the mean and the deviation that shuffles have."""
+    return neighbour_findings(table, neighbours(groups), pairs_of(groups), len(groups), spread_of(groups))
+
+
+def spread_of(groups: IntArray) -> float:
+    """The standard deviation of the number of neighbours in a shuffle: that of runs (Wald, Wolfowitz; Mood 1940)."""
+    n = float(len(groups))
+    if n < 2:
+        return 0.0
+    sizes = np.bincount(groups).astype(np.float64)
+    squares, cubes = float((sizes**2).sum()), float((sizes**3).sum())
+    variance = (squares * (squares + n * (n + 1)) - 2 * n * cubes - n**3) / (n * n * (n - 1))
+    return math.sqrt(max(variance, 0.0))
 
 
 def neighbours(groups: IntArray) -> int:

@@ -27,6 +27,7 @@ EXACT = 2**53
 def check_cells(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> list[Finding]:
     """Every sensitive and every generalized cell is written in its one way."""
     findings = []
+    in_text = policy.release.format == "csv" or "tables" in manifest  # SQLite has no type for dates
     for frame in tables.values():
         for name in frame.columns:
             column = policy.columns.get(name)
@@ -40,9 +41,22 @@ def check_cells(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str
                 right = _is_plain(_kind_of_cells(kind, column.hierarchy), cells)
             else:
                 right = _is_generalized(manifest["quasi"].get(name, {}), policy, cells)
+            if cells.dtype == pl.String and not in_text and _is_typed(manifest, policy, name):
+                right = False
+            if policy.release.format == "csv" and cells.dtype == pl.String:
+                right = right and not (cells == "").any()  # readers of CSV take it for a missing cell
             if not right:
                 findings.append(fails(f"text of {name}", f"{name} has cells that are not written as releases are"))
     return findings or [holds("cells", "every cell is written in one way")]
+
+
+def _is_typed(manifest: Mapping[str, Any], policy: Policy, name: str) -> bool:
+    """Whether a column holds single numbers or dates, which a file with types has as such."""
+    column = policy.columns[name]
+    about = manifest["sensitive"].get(name) or manifest["quasi"].get(name, {})
+    kind = _kind_of_cells(str(about.get("kind")), column.hierarchy) if column.role == "sensitive" else about.get("kind")
+    shown = column.role == "sensitive" or policy.release.generalize == "none"
+    return kind in ("numeric", "date") and (shown or (kind == "numeric" and policy.release.numbers != "interval"))
 
 
 def _kind_of_cells(kind: str, rule: Any) -> str:

@@ -36,10 +36,12 @@ from polyveil.verification.canonical import manifest_text
 from verification.forgeries.forger import Forger
 
 MEASURED = (
-    "rows", "suppressed", "classes", "class_size", "privacy", "claims", "loss", "quasi", "sensitive", "linked.slices",
-    "linked.rows_with_suppressed_values", "policy.privacy", "people",
+    "rows", "suppressed", "classes", "class_size", "loss", "quasi", "sensitive", "linked.slices",
+    "linked.rows_with_suppressed_values", "people", "guarantees",
 )  # fmt: skip
 """Parts of a manifest that are measured from the tables, or say what is measured."""
+GUARANTEES = ("t", "l", "alpha", "beta", "delta")
+"""What a column can ask for; with `policy.privacy`, the claims and their summary these are a manifest's guarantees."""
 TOLD = ("policy.identifiers", "method.found", "people")
 """Parts of a manifest that no file can confirm; `people` where there are no keys."""
 WORDS = ["Alice", "", "*", "alice", "34", "a\u0301", "[1-5]", "{a, b}", "NA", "1e999", "flu ", "\u200bflu", "аge"]
@@ -51,7 +53,9 @@ def facts(manifest: dict[str, Any]) -> dict[str, Any]:
     plain: dict[str, Any] = json.loads(json.dumps(manifest))
     for about in plain.get("files", {}).values():
         del about["sha256"], about["bytes"]
-    return plain
+    columns = plain["policy"]["columns"].items()
+    asked = {name: [about.pop(key, None) for key in GUARANTEES] for name, about in columns if isinstance(about, dict)}
+    return {**plain, "guarantees": [asked, plain["policy"].pop("privacy"), plain.pop("claims"), plain.pop("privacy")]}
 
 
 def learned(folder: Path) -> tuple[dict[str, Any], dict[str, Any], set[str]]:
@@ -85,9 +89,9 @@ def differences(before: Any, after: Any, place: str = "") -> list[str]:
 
 
 def keys(part: Any) -> Any:
-    """The keys of a manifest at every depth, without the names of values."""
+    """The keys of a manifest at every depth, without the names of values and those of its guarantees."""
     if isinstance(part, dict):
-        return {key: keys(item) for key, item in part.items()}
+        return {key: keys(item) for key, item in part.items() if key != "guarantees"}
     return None
 
 

@@ -134,6 +134,7 @@ EVERY: dict[str, tuple[Forgery, str]] = {
     "false signature": (false_signature, "signature"),
     "column beside": (in_table(lambda f: f.with_columns(pl.lit("x").alias("name"))), "columns"),
     "column missing": (in_table(lambda f: f.drop("town")), "columns"),
+    "columns in another order": (in_table(lambda f: f.select(reversed(f.columns))), "columns"),
     "row removed": (in_table(lambda f: f[1:]), "rows"),
     "value of nobody": (in_table(lambda f: swap_first(f, "illness", "Alice"), "illness"), "values of illness"),
     **{f"sorted {how}": (in_table(change, column), "row order") for how, (column, change) in SORTED.items()},
@@ -155,6 +156,53 @@ def values_backwards(forger: Forger) -> Verification:
     return forger.restamp()
 
 
+def without(key: str, *others: tuple[str, Any]) -> Forgery:
+    def forge(forger: Forger) -> Verification:
+        del forger.manifest[key]
+        forger.manifest |= dict(others)
+        return forger.restamp()
+
+    return forge
+
+
+def former_words(forger: Forger) -> Verification:
+    claim = next(claim for claim in forger.manifest["claims"] if claim["attribute"] == "illness")
+    claim["statement"] = "no value of illness makes up more than 1/2 of any class"
+    return forger.restamp()
+
+
+def open_type(forger: Forger) -> Verification:
+    del forger.manifest["policy"]["columns"]["salary"]["type"]
+    del forger.manifest["policy"]["columns"]["salary"]["distance"]
+    return forger.restamp()
+
+
+def other_settings(forger: Forger) -> Verification:
+    forger.manifest["policy"]["release"]["person"] = "pseudonym"
+    return forger.restamp()
+
+
+def renamed(name: str) -> Forgery:
+    """A second column with a name that looks like the first's, declared as insensitive."""
+
+    def forge(forger: Forger) -> Verification:
+        columns = forger.manifest["policy"]["columns"]
+        forger.manifest["policy"]["columns"] = {
+            name if each == "ward" else each: about for each, about in columns.items()
+        }
+        forger.edit(forger.first, lambda f: f.rename({"ward": name}))
+        return forger.forged()
+
+    return forge
+
+
+LOOK_ALIKES: dict[str, tuple[Forgery, str]] = {
+    "name with a Cyrillic letter": (renamed("\u0430ge"), "columns"),
+    "name with a space at its end": (renamed("age "), "columns"),
+    "name with an invisible character": (renamed("ag\u200be"), "columns"),
+    "name in full-width letters": (renamed("\uff41ge"), "columns"),
+}
+
 TOLD: dict[str, tuple[Forgery, str]] = {
     "more digits of the lowest value": (
         manifest_key("quasi", "age", "low", value="20.0000000000000000000001234567890"), "domain of age"),
@@ -168,12 +216,29 @@ TOLD: dict[str, tuple[Forgery, str]] = {
     "option with parts": (manifest_key("method", "parameters", "note", value={"Alice": [1]}), "method"),
     "option too long": (manifest_key("method", "parameters", "note", value=list(range(999))), "method"),
     "option too large": (manifest_key("method", "parameters", "note", value=10**30), "method"),
+    "option of another method": (manifest_key("method", "parameters", "restarts", value=34), "method"),
+    "found by another method": (manifest_key("method", "found", "fragments", value=3), "method"),
+    "found a message": (manifest_key("method", "found", "bounds", value={"illness": 0.1234567890123}), "method"),
+    "more blocks than rows": (manifest_key("method", "found", "blocks", value=65656667), "method"),
+    "refined without being asked": (manifest_key("method", "found", "refined", value="thorough"), "method"),
+    "made by an unknown version": (without("counts_of", ("polyveil", "7.7")), "version"),
+    "earlier version, today's words": (without("counts_of", ("polyveil", "0.2.0")), "version"),
+    "former words in a release of today": (former_words, "claim"),
+    "type left open": (open_type, "policy"),
+    "levels of values that nobody has": (
+        manifest_key("policy", "columns", "illness", "levels", value={"2": ["Alice"]}), "domain of illness"),
+    "lowest value of somebody left out": (manifest_key("quasi", "age", "low", value="3"), "domain of age"),
+    "highest value of somebody left out": (manifest_key("quasi", "age", "high", value="99"), "domain of age"),
+    "missing cell of somebody left out": (manifest_key("quasi", "age", "missing", value=True), "domain of age"),
+    "one town more than there are": (manifest_key("quasi", "town", "values", value=5), "domain of town"),
+    "settings of another form": (other_settings, "policy"),
     "identifiers without number": (manifest_key("policy", "identifiers", value=10**30), "policy"),
     "loss beyond numbers": (manifest_key("loss", "entropy", value=10**400), "loss"),
     "figure beyond numbers": (manifest_key("privacy", "k", value=10**400), "figure"),
 }  # fmt: skip
 
 GENERALIZED: dict[str, tuple[Forgery, str]] = {
+    "counts of a linked table": (manifest_key("policy", "release", "counts", value=True), "policy"),
     "range in other digits": (
         in_table(lambda f: f.with_columns(pl.col("age").str.replace(r"\[(\d+)-", "[0${1}-"))), "text of age"),
     "range in words": (in_table(lambda f: f.with_columns(pl.col("age").str.replace("-", " to "))), "loss"),
@@ -208,6 +273,8 @@ CSV: dict[str, tuple[Forgery, str]] = {
     "line ends": (rewritten(lambda b: b.replace(b"\n", b"\r\n")), "encoding"),
     "quotes": (rewritten(lambda b: b.replace(b"age", b'"age"', 1)), "encoding"),
     "no last line end": (rewritten(lambda b: b[:-1]), "encoding"),
+    "archive after the last row": (rewritten(lambda b: b + b"PK\x05\x06" + bytes(18)), "rows"),
+    "empty text for a missing cell": (in_table(lambda f: swap_first(f, "illness", ""), "illness"), "values of illness"),
     "blank line": (rewritten(lambda b: b + b"\n"), "rows"),
     "number with zeros": (
         in_table(lambda f: f.with_columns(pl.col("salary") + "0"), "salary"), "text of salary"),
@@ -241,7 +308,42 @@ def with_dictionary(table: Any, file: Path) -> None:
     write_plain(table.set_column(place, "ward", values), file)
 
 
+def in_other_version(change: Callable[[bytes], bytes] = lambda b: b, **options: Any) -> Forgery:
+    """A file that says another version of the Parquet library wrote it, so that its bytes cannot be compared."""
+
+    def forge(forger: Forger) -> Verification:
+        file = forger.file(forger.first)
+        own = str(pq.ParquetFile(file).metadata.created_by).encode()
+        if options:
+            write_plain(pq.read_table(file), file, **options)
+        content = file.read_bytes().replace(own, own[:-1] + (b"0" if own[-1:] != b"0" else b"1"))
+        file.write_bytes(change(content))
+        return forger.restamp()
+
+    return forge
+
+
+def gap_before_footer(content: bytes) -> bytes:
+    length = int.from_bytes(content[-8:-4], "little")
+    footer = content[-8 - length :]
+    return content[: -8 - length] + b"Alice, 34, Bern" + footer
+
+
+def dictionary_of_others(forger: Forger) -> Verification:
+    file = forger.file(forger.first)
+    with_dictionary(pq.read_table(file), file)
+    own = str(pq.ParquetFile(file).metadata.created_by).encode()
+    file.write_bytes(file.read_bytes().replace(own, own[:-1] + (b"0" if own[-1:] != b"0" else b"1")))
+    return forger.restamp()
+
+
 PARQUET: dict[str, tuple[Forgery, str]] = {
+    "text before the footer": (rewritten(gap_before_footer), "encoding"),
+    "text before the footer, another version": (in_other_version(gap_before_footer), "encoding"),
+    "statistics, another version": (in_other_version(write_statistics=True), "metadata"),
+    "unused category, another version": (dictionary_of_others, "encoding"),
+    "numbers as text": (
+        in_table(lambda f: f.with_columns(pl.col("salary").cast(pl.String)), "salary"), "text of salary"),
     "schema metadata": (
         parquet(lambda t, f: write_plain(t.replace_schema_metadata({"note": "Alice"}), f, store_schema=True)),
         "metadata"),
@@ -274,7 +376,7 @@ def cases() -> list[Any]:
     for form in FORMS:
         for file_format, own in (("csv", CSV), ("parquet", PARQUET)):
             mine = GENERALIZED if form == "generalized" else LINKED
-            for name, (forge, check) in {**EVERY, **TOLD, **mine, **own}.items():
+            for name, (forge, check) in {**EVERY, **TOLD, **LOOK_ALIKES, **mine, **own}.items():
                 found.append(pytest.param(form, file_format, forge, check, id=f"{form}-{file_format}-{name}"))
     return found
 
