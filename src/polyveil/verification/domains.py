@@ -54,21 +54,17 @@ def _is_shown(about: Mapping[str, Any], column: Column, cells: Sequence[str | No
         if about["kind"] == "categorical":
             return _are_nodes(about, column, values, None in cells)
         ends = _are_ends(about, values) if ranges else "low" not in about
-        return _is_missing(about, None in cells, ANYTHING in values) and ends
+        # A range that mixes values and missing cells is published as anything; nothing else is.
+        return bool(about["missing"] == (None in cells or ANYTHING in values)) and ends
     except (KeyError, ValueError):
         return False
-
-
-def _is_missing(about: Mapping[str, Any], shown: bool, hidden: bool) -> bool:
-    """Missing cells are shown, or stand among the values of a cell that says nothing else."""
-    return bool(about["missing"] == shown or (hidden and about["missing"]))
 
 
 def _are_nodes(about: Mapping[str, Any], column: Column, values: Sequence[str], null: bool) -> bool:
     rule = column.hierarchy
     tree = rule.build() if isinstance(rule, Tree) else None
     root = tree.root if tree is not None else ANYTHING
-    if not _is_missing(about, null, root in values):
+    if about["missing"] != null and not (about["missing"] and root in values):
         return False
     if tree is not None:
         return bool(about["values"] == tree.leaf_count + about["missing"])

@@ -138,7 +138,7 @@ class Forger:
             if "low" in about:
                 ends = [end for cell in cells if cell not in (None, "*") for end in read_range(about["kind"], cell)]
                 ends.sort(key=lambda end: place_of(about["kind"], end))
-                about |= {"low": ends[0], "high": ends[-1], "missing": None in cells}
+                about |= {"low": ends[0], "high": ends[-1], "missing": None in cells or "*" in cells}
             elif about["kind"] == "set":
                 members = {member for cell in cells for member in read_set(cell)}
                 about |= {"values": len(members), "missing": None in members}

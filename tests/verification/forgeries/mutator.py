@@ -55,7 +55,8 @@ def facts(manifest: dict[str, Any]) -> dict[str, Any]:
         del about["sha256"], about["bytes"]
     columns = plain["policy"]["columns"].items()
     asked = {name: [about.pop(key, None) for key in GUARANTEES] for name, about in columns if isinstance(about, dict)}
-    return {**plain, "guarantees": [asked, plain["policy"].pop("privacy"), plain.pop("claims"), plain.pop("privacy")]}
+    plain["guarantees"] = [asked, plain["policy"].pop("privacy"), plain.pop("claims"), plain.pop("privacy")]
+    return plain
 
 
 def learned(folder: Path) -> tuple[dict[str, Any], dict[str, Any], set[str]]:

@@ -59,6 +59,7 @@ def variants() -> dict[str, tuple[pl.DataFrame, dict[str, Any]]]:
         for form in ("generalized", "anatomized"):
             asked = policy(form, ending)
             asked["method"] = {"name": "mbf"}
+            asked["release"]["form"] = form
             asked["privacy"]["suppression_limit"] = 0.6
             found[f"left out of {form} {ending}"] = common_illness(frame), asked
     return found
