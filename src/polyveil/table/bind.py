@@ -116,7 +116,7 @@ class Bound:
     @property
     def _formulas(self) -> str | None:
         """What to know about cells that a spreadsheet would run, where the release is a CSV file."""
-        if self.policy.release.format != "csv":
+        if self.policy.release.file_format != "csv":
             return None
         cells = [column.cells for column in (*self.quasi, *self.sensitive)] + self.insensitive.get_columns()
         risky = [each.name for each in cells if has_formulas(each)]
@@ -270,7 +270,7 @@ def bind_column(name: str, column: Column, policy: Policy, table: Table) -> Boun
     """One column with its parsed cells and its domain, or what does not fit."""
     place = f"columns.{name}"
     cells = without_markers(table.frame.get_column(name), [*policy.missing, *column.missing])
-    if policy.release.format == "csv" and cells.dtype == pl.String:
+    if policy.release.file_format == "csv" and cells.dtype == pl.String:
         cells = without_markers(cells, [""])  # in a CSV an empty text and a missing cell look the same
     if cells.null_count() == len(cells):
         remedy = "Give it the role identifier or insensitive, or check the missing markers"

@@ -60,7 +60,7 @@ def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
     if findings:
         return Verification(tuple(findings))
     quasi = tables["quasi"]
-    typed = policy.release.format != "csv" or "tables" in manifest
+    typed = policy.release.file_format != "csv" or "tables" in manifest
     findings = [
         finding
         for about in slices

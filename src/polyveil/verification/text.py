@@ -27,7 +27,7 @@ EXACT = 2**53
 def check_cells(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> list[Finding]:
     """Every sensitive and every generalized cell is written in its one way."""
     findings = []
-    in_text = policy.release.format == "csv" or "tables" in manifest  # SQLite has no type for dates
+    in_text = policy.release.file_format == "csv" or "tables" in manifest  # SQLite has no type for dates
     for frame in tables.values():
         for name in frame.columns:
             column = policy.columns.get(name)
@@ -43,7 +43,7 @@ def check_cells(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str
                 right = _is_generalized(manifest["quasi"].get(name, {}), policy, cells)
             if cells.dtype == pl.String and not in_text and _is_typed(manifest, policy, name):
                 right = False
-            if policy.release.format == "csv" and cells.dtype == pl.String:
+            if policy.release.file_format == "csv" and cells.dtype == pl.String:
                 right = right and not (cells == "").any()  # readers of CSV take it for a missing cell
             if not right:
                 findings.append(fails(f"text of {name}", f"{name} has cells that are not written as releases are"))
