@@ -20,6 +20,7 @@ from polyveil.verification.attributes import check_declarations
 from polyveil.verification.canonical import check_bytes, check_types, manifest_text
 from polyveil.verification.findings import Finding, fails, holds
 from polyveil.verification.shape import check_shape
+from polyveil.verification.text import YEARS
 from polyveil.verification.versions import is_former
 
 MANIFEST = "manifest.json"
@@ -188,6 +189,9 @@ def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException, OSError, ValueError):
             findings.append(fails("unreadable file", f"{name} cannot be read as {file.suffix[1:]}"))
             continue
+        if _has_impossible_days(frame):
+            findings.append(fails("unreadable file", f"{name} has days that no calendar has"))
+            continue
         if not all(is_scalar(kind) for kind in frame.dtypes):
             findings.append(fails("columns", f"{name} has columns of a type no release has"))
             continue
@@ -204,6 +208,12 @@ def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl
         else:
             tables[table] = pl.concat(frames)
     return tables, findings
+
+
+def _has_impossible_days(frame: pl.DataFrame) -> bool:
+    """Whether a date is outside the years 1 to 9999, which polars cannot write as text."""
+    days = [cells.to_physical().drop_nulls() for cells in frame.select(pl.col(pl.Date)).get_columns()]
+    return not all(bool(each.is_between(*YEARS).all()) for each in days)
 
 
 def _read_table(file: Path) -> pl.DataFrame:
