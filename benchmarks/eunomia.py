@@ -80,7 +80,7 @@ def policy_for(tables: dict[str, pl.DataFrame]) -> dict[str, Any]:
         columns[f"{name}.{code}"] = {
             "role": "sensitive",
             "levels": {0: [str(int(value)) for value in common]},
-            **({"hierarchy": PAIRS} if name == "condition" else {}),
+            **({"hierarchy": PAIRS} if name == "condition" else {"type": "categorical"}),
         }
     return {
         "tables": {name: {} if source == name else {"source": source} for name, source in TABLES.items()},

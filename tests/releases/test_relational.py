@@ -347,6 +347,16 @@ def test_attackers_who_join_the_tables_stay_within_the_bounds(release: Path) -> 
     assert {("homogeneity", f"{table}.{column}") for table, column in SENSITIVE} <= tried
 
 
+def test_a_table_of_people_without_sensitive_columns_is_attacked_as_well() -> None:
+    tables = clinic(seed=8)
+    tables = {**tables, "person": tables["person"].drop("wage")}
+    asked = policy(l=L)
+    del asked["columns"]["person.wage"]
+    report = polyveil.attack(polyveil.anonymize(tables, asked), tables, policy=asked, trials=20)
+    assert not report.broken
+    assert {found.attribute for found in report.attacks} == {None, "condition.code", "visit.ward"}
+
+
 def test_the_report_shows_every_table(release: Path) -> None:
     page = (release / "r" / "report.html").read_text()
     assert all(f"{table}.{column}" in page for table, column in SENSITIVE)

@@ -109,6 +109,13 @@ class Targets:
     first: IntArray
     rows: IntArray
     owner: IntArray
+    records: IntArray | None = None
+    """How many rows of the release each target has, where it is not as many as are known of them."""
+
+    @property
+    def released(self) -> IntArray:
+        """How many rows of the release each target has."""
+        return np.bincount(self.owner) if self.records is None else self.records
 
     def fitting_all(self, weights: Weights) -> Weights:
         """Weights of rows as weights of people: a group counts only if it fits every row of the person."""

@@ -76,7 +76,7 @@ def persons(scene: Scene, crowd: Crowd, column: str | None) -> Attack:
     total = np.asarray(crowd.named @ crowd.statistics.sizes.astype(np.float64)).ravel()
     greatest = crowd.named.max(axis=1).toarray().ravel()
     reached = np.flatnonzero(total > 0)
-    rows = np.bincount(scene.attacked.owner)[reached]
+    rows = scene.attacked.released[reached]
     chances = np.minimum(greatest[reached] * rows / total[reached], 1.0)
     model = least_k(scene)
     limits = None if model is None else np.full(len(chances), 1.0 / model.threshold)

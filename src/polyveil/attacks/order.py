@@ -25,7 +25,7 @@ SURE = 6.0
 
 def order(scene: Scene) -> list[Attack]:
     """Over the whole table, and within groups."""
-    if scene.linked:
+    if scene.linked or not scene.crowds[0].attributes:  # without sensitive columns, records of a group are all alike
         return []
     crowd = scene.crowds[0]
     return [whole_order(scene, crowd), group_order(scene, crowd)]

@@ -233,6 +233,6 @@ def tuples_of(scene: Scene, crowd: Crowd) -> tuple[IntArray, IntArray, int]:
     records = [crowd.codes[name] for name in crowd.attributes]
     persons = [scene.truth(name) for name in crowd.attributes]
     together = [np.concatenate([one, other]) for one, other in zip(records, persons, strict=True)]
-    found = distinct(together, sizes, len(together[0]))
-    count = len(records[0])
+    count = len(crowd.group_of_record)
+    found = distinct(together, sizes, count + len(scene.targets))
     return found.of_row[:count], found.of_row[count:], len(found.counts)

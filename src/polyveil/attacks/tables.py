@@ -7,8 +7,10 @@ attacked with has the j-th of their rows in each, over again where a table has f
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from polyveil.attacks.adversaries import ADVERSARIES, Given
@@ -16,7 +18,7 @@ from polyveil.attacks.result import Attack, AttackReport
 from polyveil.attacks.scene import set_scene
 from polyveil.errors import InputError
 from polyveil.policy import PolicyLike, fitted, load_policy
-from polyveil.policy.linked import view_of
+from polyveil.policy.linked import of_table, view_of
 from polyveil.progress import Progress
 from polyveil.table.linked import join_people, names_of, read_linked, zip_rows
 from polyveil.table.source import Table
@@ -39,10 +41,16 @@ def attack_tables(
     asked = load_policy(policy)
     read = read_linked(original, asked.tables, **reading)
     asked = fitted(asked, names_of(read))
-    people = Table(zip_rows(asked, join_people(asked, read)), "the tables", first_line=None)
+    joined = join_people(asked, read)
+    people = Table(zip_rows(asked, joined), "the tables", first_line=None)
     found: list[Attack] = []
     for number, (name, view) in enumerate(views_of(manifest, tables).items()):
         scene = set_scene(view, people, policy=view_of(asked, name), trials=trials, seed=seed)
+        if scene.people.person is not None:
+            # Numbered like the people of the scene: by their keys, and everybody has a row in every table.
+            rank = joined[name].frame.get_column(of_table(asked, name).person or "").rank("dense").to_numpy() - 1
+            records = np.bincount(rank.astype(np.int64))[scene.people.person[scene.targets]]
+            scene = replace(scene, attacked=replace(scene.attacked, records=records))
         given = Given(scene, None, None, progress)
         attacks = [result for adversary in ADVERSARIES.values() for result in adversary(given)]
         found += [result for result in attacks if number == 0 or result.attribute is not None]
