@@ -89,6 +89,13 @@ def test_a_form_without_groups_that_look_alike_has_no_bound() -> None:
         polyveil.bound(frame([1, 2, 3, 4]), asked)
 
 
+def test_rows_that_chance_leaves_out_have_no_bound_before_a_run() -> None:
+    asked = policy(k=2, rows_per_person={"at_most": 1})
+    asked["columns"] = {**asked["columns"], "who": {"role": "person"}}  # type: ignore[dict-item]
+    with pytest.raises(InputError, match="chance decides which rows stay"):
+        polyveil.bound(frame([1, 2, 3, 4]).with_columns(who=pl.Series(list("aabb"))), asked)
+
+
 def test_it_says_what_it_found_in_one_sentence() -> None:
     found = polyveil.bound(frame([0, 1, 9, 10]), policy(k=2))
     assert found.answer() == "No release with these guarantees can lose less than 10.00% of the detail."

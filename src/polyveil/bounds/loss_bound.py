@@ -49,7 +49,8 @@ def bound(
     Raises
     ------
     PolicyError, InputError
-        The policy or the table cannot be used, or the policy asks for a form other than generalized.
+        The policy or the table cannot be used, or the policy asks for a form other than generalized or for
+        rows_per_person.
 
     Examples
     --------
@@ -68,6 +69,11 @@ def bound(
         raise InputError(
             f"there is no bound for the form {chosen.release.form}: it publishes quasi-identifiers without groups of "
             "rows that look alike. Ask for the generalized form"
+        )
+    if chosen.privacy.rows_per_person is not None:
+        raise InputError(
+            "there is no bound with rows_per_person before a run: chance decides which rows stay. Use anonymize with "
+            "the bound"
         )
     with shown(progress) as listening:
         listening.stage("read")
