@@ -12,7 +12,7 @@ import polars as pl
 
 from polyveil.arrays import IntArray
 from polyveil.bounds import LossBound
-from polyveil.engines.base import Engine, Job
+from polyveil.engines.base import BoundT, Engine, FiguresT, FoundT, Job, SourceT
 from polyveil.measure import measure_loss
 from polyveil.methods import Task, partition, refined
 from polyveil.models import (
@@ -67,14 +67,27 @@ class LocalFigures:
         return self.statistics.classes
 
 
-class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, Release]):
+class InMemory(Engine[SourceT, BoundT, FoundT, FiguresT, pl.DataFrame, Release]):
+    """What engines of this machine share: frames are written, and verified from what was written."""
+
+    def check_place(self, out: Path | str, *, overwrite: bool) -> None:
+        check_place(out, overwrite=overwrite)
+
+    def publish(
+        self, release: Release, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
+    ) -> Release:
+        publish_release(release, out, overwrite=overwrite, report=report, accept=accept)
+        return release
+
+    def verify(self, written: Any) -> Verification:
+        return verify(written)
+
+
+class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
     """`reading` are options of the reader, such as `delimiter`."""
 
     def __init__(self, **reading: Any) -> None:
         self._reading = reading
-
-    def check_place(self, out: Path | str, *, overwrite: bool) -> None:
-        check_place(out, overwrite=overwrite)
 
     def read(self, source: Any) -> Table:
         return read(source, **self._reading)
@@ -164,15 +177,6 @@ class LocalEngine(Engine[Table, Original, Classes, LocalFigures, pl.DataFrame, R
             original=bound,
             frame_kind=bound.kind,
         )
-
-    def publish(
-        self, release: Release, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
-    ) -> Release:
-        publish_release(release, out, overwrite=overwrite, report=report, accept=accept)
-        return release
-
-    def verify(self, written: Any) -> Verification:
-        return verify(written)
 
 
 def _hint(table: Table) -> str | None:

@@ -10,15 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray
-from polyveil.engines.base import Engine, Job
-from polyveil.engines.local import Classes, LocalEngine, LocalFigures, in_people, rows_kept
+from polyveil.engines.base import Job
+from polyveil.engines.local import Classes, InMemory, LocalEngine, LocalFigures, in_people, rows_kept
 from polyveil.errors import InputError
 from polyveil.methods import Part, Task, on_linked, partition, presence, present, refined, rows_in_each
 from polyveil.models import Attribute, ClassStatistics, Verdict, attributes_of, codes_of, models_for
@@ -28,9 +27,8 @@ from polyveil.partition import Partition, partition_of
 from polyveil.policy import Policy, public
 from polyveil.policy.linked import view_of
 from polyveil.releases import Release
-from polyveil.releases.publish import check_place
 from polyveil.releases.relational import group_column, rows_of, view_loss
-from polyveil.releases.release import Original, publish_release
+from polyveil.releases.release import Original
 from polyveil.table.databases.exact import storable
 from polyveil.table.linked import (
     LinkedBound,
@@ -42,7 +40,6 @@ from polyveil.table.linked import (
     with_trees,
 )
 from polyveil.table.source import Table
-from polyveil.verification import Verification, verify
 from polyveil.verification.relational import OF_VIEW
 
 
@@ -87,7 +84,7 @@ class RelationalFigures:
         return next(iter(self.views.values())).classes
 
 
-class RelationalEngine(Engine[dict[str, Table], LinkedOriginal, Partition, RelationalFigures, pl.DataFrame, Release]):
+class RelationalEngine(InMemory[dict[str, Table], LinkedOriginal, Partition, RelationalFigures]):
     """`policy` names the tables; `reading` are options of the reader, such as `delimiter`."""
 
     def __init__(self, policy: Policy, **reading: Any) -> None:
@@ -95,9 +92,6 @@ class RelationalEngine(Engine[dict[str, Table], LinkedOriginal, Partition, Relat
         self._reading = {key: value for key, value in reading.items() if value is not None}
         self._source: Any = None
         self._local = LocalEngine()
-
-    def check_place(self, out: Path | str, *, overwrite: bool) -> None:
-        check_place(out, overwrite=overwrite)
 
     def read(self, source: Any) -> dict[str, Table]:
         if {"table", "query"} & set(self._reading):
@@ -235,15 +229,6 @@ class RelationalEngine(Engine[dict[str, Table], LinkedOriginal, Partition, Relat
         seconds: Mapping[str, float],
     ) -> Release:
         return Release(tables, manifest, seconds, found.class_of_row, bound.notes, frame_kind=bound.kind)
-
-    def publish(
-        self, release: Release, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
-    ) -> Release:
-        publish_release(release, out, overwrite=overwrite, report=report, accept=accept)
-        return release
-
-    def verify(self, written: Any) -> Verification:
-        return verify(written)
 
 
 def _claims(job: Job, parts: Mapping[str, Any], claims_of: Callable[[Any], Any]) -> list[Any]:
