@@ -8,11 +8,26 @@ from typing import Any
 
 import numpy as np
 
+from polyveil.advice.cases import Case
 from polyveil.advice.evidence import K_GRID, T_GRID, Curve, curve_over_k, curves_over_t, supported_k
 from polyveil.advice.least_class import LeastClass, least_class
 from polyveil.advice.niches import Coding
 from polyveil.advice.overlap import BANDWIDTH, MISMATCH, Estimator, OverlapAdvice, advise_t, sensitivity
+from polyveil.advice.recommendation import (
+    QUICK_SECONDS,
+    SECONDS,
+    Answers,
+    Detail,
+    Harm,
+    Recommendation,
+    Who,
+    choose,
+    hurried,
+    recommendation,
+    recommended_policy,
+)
 from polyveil.advice.uniqueness import Uniqueness, unique_combinations
+from polyveil.advice.workers import run_all
 from polyveil.frames import one_or_more
 from polyveil.methods import method_class
 from polyveil.models import attributes_of
@@ -24,9 +39,10 @@ from polyveil.table.coded import CodedTable
 from polyveil.table.encode import encode
 from polyveil.table.source import Table, read
 
-FAST = ("mondrian", "pca")
 MOST_ROWS = 50_000
-"""Larger tables are sampled for the runs; everything else uses all rows."""
+"""Larger tables are sampled for the run of the recommended policy."""
+COST_ROWS = 5_000
+"""The runs that compare what each t and k costs use so many rows."""
 NO_OVERLAP = (
     "The overlap method needs two or more sensitive columns: it measures what they have in common. For one column, "
     "choose t by the detail lost at each t and by the smallest group it allows."
@@ -56,12 +72,16 @@ class Advice(Result):
     ks: tuple[KFact, ...]
     supported_k: int | None
     k_method: str
+    recommended: Recommendation
+    compared: int
+    """Rows of the runs that compare costs."""
 
     def answer(self) -> str:
-        """The t and the k that the table suggests."""
-        t = "No t from the overlap" if self.overlap is None else f"Suggested: t = {self.overlap.t:.2f} from the overlap"
-        k = f"k = {self.supported_k}" if self.supported_k else "none of the k tried"
-        return f"{t} of the sensitive columns; the largest k with bearable loss: {k}."
+        """The t and the k to ask for, and what they cost."""
+        found = self.recommended
+        asked = f"k = {found.k}" + (f" and t = {found.t:g}" if found.t is not None else "")
+        lost = f" A release loses about {found.detail_lost:.0%} of the detail." if found.detail_lost is not None else ""
+        return f"Suggested: {asked}. {found.reason}{lost}"
 
     def records(self) -> Sequence[Row]:
         """What each t and each k costs: detail lost, by method; `least_class` is the smallest group that a t allows."""
@@ -91,6 +111,8 @@ class Advice(Result):
             },
             "k": [asdict(each) for each in self.ks],
             "supported_k": self.supported_k,
+            "recommendation": self.recommended.to_dict(),
+            "compared_rows": self.compared,
         }
 
 
@@ -104,12 +126,15 @@ def advise(
     bandwidth: float = BANDWIDTH,
     ratio: float = MISMATCH,
     draws: int = 200,
-    methods: str | Sequence[str] = FAST,
+    methods: str | Sequence[str] | None = None,
     t_grid: Sequence[float] = T_GRID,
     k_grid: Sequence[int] = K_GRID,
     width: int = 3,
     limit: float = 15.0,
     jobs: int = 2,
+    who: Who | None = None,
+    harm: Harm | None = None,
+    detail: Detail | None = None,
     progress: Progress | bool = False,
     reading: Mapping[str, Any] | None = None,
 ) -> Advice:
@@ -133,8 +158,8 @@ def advise(
         Leave out groups of columns whose numbers of values differ by more than this factor.
     draws : int
         Bootstrap draws for the interval of t; 0 for none.
-    methods : str or list of str
-        Methods whose loss is measured at each t.
+    methods : str or list of str, optional
+        Methods whose loss is measured at each t; by default the policy's own, an empty list for none.
     t_grid, k_grid : list of float, list of int
         The t and k that are tried.
     width : int
@@ -143,6 +168,12 @@ def advise(
         Seconds each run may take.
     jobs : int
         Runs at the same time.
+    who : {"public", "researchers", "colleagues"}, optional
+        Who gets the release. With `harm` and `detail`, this decides the k and t that are recommended.
+    harm : {"small", "serious", "grave"}, optional
+        How much it harms a person if a sensitive value is guessed.
+    detail : {"little", "some", "much"}, optional
+        How much detail the release is needed for.
     progress : Progress or bool
         True shows a bar, in a terminal or a notebook.
     reading : dict, optional
@@ -167,7 +198,8 @@ def advise(
     >>> [(fact.k, fact.rows_below) for fact in advice.ks]
     [(2, 4), (4, 4)]
     """
-    base, chosen = load_policy(policy), one_or_more(methods)
+    base = given = load_policy(policy)
+    chosen = (base.method.name,) if methods is None else one_or_more(methods)
     for name in chosen:
         method_class(name)
     with shown(progress) as listening:
@@ -180,27 +212,40 @@ def advise(
             coded, classes=classes, estimator=estimator, coding=coding, bandwidth=bandwidth, ratio=ratio, draws=draws
         )
         listening.stage("combinations")
-        columns = [name for name in base.columns if base.columns[name].role != "identifier"]
+        columns = [*base.having("quasi"), *base.having("insensitive")]
         unique = unique_combinations(table.frame, columns, width=width, limit=limit)
         attributes = attributes_of(replace(coded, together=()))
-        sample = _sample(table)
+        sample, few = _sample(table, MOST_ROWS), _sample(table, COST_ROWS)
+        quick = hurried(base, QUICK_SECONDS)
         curves = (
-            curves_over_t(sample, base, chosen, grid=t_grid, limit=limit, jobs=jobs, progress=listening)
+            curves_over_t(few, quick, chosen, grid=t_grid, limit=limit, jobs=jobs, progress=listening)
             if base.having("sensitive") and chosen
             else ()
         )
-        k_curve = curve_over_k(sample, base, "mondrian", grid=k_grid, limit=limit, jobs=jobs, progress=listening)
+        k_method = chosen[0] if chosen else "mondrian"
+        k_curve = curve_over_k(few, quick, k_method, grid=k_grid, limit=limit, jobs=jobs, progress=listening)
+        others = tuple(sensitivity(coded, classes))
+        knee = next((curve.knee for curve in curves if curve.method == base.method.name), None)
+        k, t, t_range, reason = choose(base, overlap, [t for _, t in others], knee, Answers(who, harm, detail))
+        asked, outcome = recommended_policy(base, k, t), None
+        if chosen:
+            listening.stage("recommendation")
+            case = Case(base.method.name, k=k, t=t)
+            runs = [(case, hurried(asked, SECONDS))]
+            outcome = next(iter(run_all(runs, sample, limit=max(limit, 4 * SECONDS), processes=1, seed=1)), None)
     return Advice(
         rows=table.height,
         sampled=sample.height if sample is not table else None,
         overlap=overlap,
-        sensitivity=tuple(sensitivity(coded, classes)),
+        sensitivity=others,
         curves=curves,
         least=tuple(least_class(attributes, t) for t in _ts(t_grid, overlap)) if attributes else (),
         uniqueness=unique,
         ks=_k_facts(coded, k_curve, k_grid),
         supported_k=supported_k(k_curve),
         k_method=k_curve.method,
+        recommended=recommendation(recommended_policy(given, k, t), outcome, sample.height, t_range, reason),
+        compared=few.height,
         frame_kind=table.kind,
     )
 
@@ -210,11 +255,11 @@ def _ts(grid: Sequence[float], overlap: OverlapAdvice | None) -> list[float]:
     return sorted({*map(float, grid), *([round(overlap.t, 3)] if overlap else [])})
 
 
-def _sample(table: Table) -> Table:
+def _sample(table: Table, most: int) -> Table:
     """Rows drawn at random, always the same ones, where the table is large."""
-    if table.height <= MOST_ROWS:
+    if table.height <= most:
         return table
-    rows = np.sort(np.random.default_rng(1).choice(table.height, MOST_ROWS, replace=False))
+    rows = np.sort(np.random.default_rng(1).choice(table.height, most, replace=False))
     return replace(table, frame=table.frame[rows])
 
 

@@ -17,9 +17,10 @@ MOST_SHOWN = 5
 
 def advice_page(advice: Advice) -> str:
     """The whole page."""
-    sections = [_overlap(advice), _loss(advice), _least(advice), _k(advice), _unique(advice)]
+    sections = [_recommended(advice), _overlap(advice), _loss(advice), _least(advice), _k(advice), _unique(advice)]
     rows = f"{number(advice.rows)} rows"
-    sampled = f" (the runs use {number(advice.sampled)} of them, chosen at random)" if advice.sampled else ""
+    few = advice.compared < advice.rows
+    sampled = f" (runs that compare costs use {number(advice.compared)} of them, chosen at random)" if few else ""
     lead = tag(
         "p",
         f"What a table of {rows}{sampled} suggests for t and k. Each part is evidence, not a decision: how much "
@@ -29,6 +30,24 @@ def advice_page(advice: Advice) -> str:
     )
     foot = f"Made by polyveil {__version__}. For the steward: it describes the original table, so do not publish it."
     return page("Advice on t and k", lead, sections, foot=foot)
+
+
+def _recommended(advice: Advice) -> Section:
+    """The recommendation, its reason, how sure it is, and what it costs."""
+    found = advice.recommended
+    asked = f"k = {found.k}" + (f", t = {found.t:g}" if found.t is not None else "")
+    parts = [tag("p", tag("strong", asked), f" with the method {found.method}. {found.reason}")]
+    if found.t_range is not None:
+        low, high = found.t_range
+        parts.append(
+            tag("p", f"Ways to compute the overlap of the sensitive columns give t from {low:.2f} to {high:.2f}.")
+        )
+    if found.detail_lost is not None:
+        words = (
+            f"A release loses about {percent(found.detail_lost)} of the detail, measured on {number(found.rows)} rows."
+        )
+        parts.append(tag("p", words))
+    return Section("recommended", "Recommendation", tuple(parts))
 
 
 def _overlap(advice: Advice) -> Section:

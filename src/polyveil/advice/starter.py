@@ -17,6 +17,8 @@ DEFAULT_K = 5
 DEFAULT_T = 0.2
 WIDE = 30
 """A table with more columns gets a policy in groups: patterns, and everything undecided left out."""
+WIDE_SECONDS = 60
+"""How long the search may take for such a table."""
 # Sets of more values than this say little, and fill a page.
 _LARGEST_SET = 100
 _MOST_NAMED = 12
@@ -45,7 +47,13 @@ def starter_policy(
     lines += _grouped(chosen) if len(chosen) > WIDE else _one_by_one(chosen)
     roles = {profile.role for profile in chosen}
     lines += _privacy(k, t if "sensitive" in roles else None, "person" if "person" in roles else "row")
-    return "\n".join([*lines, *entry("method", {"name": DEFAULT_METHOD})]) + "\n"
+    method: dict[str, Any] = {"name": DEFAULT_METHOD}
+    if len(chosen) > WIDE:
+        lines.append(
+            f"# effort: seconds to search; more columns and rows need more. Without it, {DEFAULT_METHOD} decides."
+        )
+        method["effort"] = WIDE_SECONDS
+    return "\n".join([*lines, *entry("method", method)]) + "\n"
 
 
 def linked_starter(tables: Mapping[str, Sequence[ColumnProfile]], *, k: int = DEFAULT_K) -> str:

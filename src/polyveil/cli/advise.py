@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -36,8 +36,22 @@ def advise(
     ] = 2.0,
     draws: Annotated[int, typer.Option(help="Bootstrap draws for the interval of t; 0 for none.", min=0)] = 200,
     methods: Annotated[
-        str, typer.Option(help="Methods that are run at each t to measure the detail lost.")
-    ] = "mondrian,pca",
+        str | None, typer.Option(help="Methods that are run at each t to measure the detail lost; the policy's own.")
+    ] = None,
+    who: Annotated[
+        Literal["public", "researchers", "colleagues"] | None, typer.Option(help="Who gets the release.")
+    ] = None,
+    harm: Annotated[
+        Literal["small", "serious", "grave"] | None, typer.Option(help="How much a correct guess harms a person.")
+    ] = None,
+    detail: Annotated[
+        Literal["little", "some", "much"] | None, typer.Option(help="How much detail the release needs.")
+    ] = None,
+    ask: Annotated[bool, typer.Option("--ask", help="Ask these three questions.")] = False,
+    out: Annotated[
+        Path | None, typer.Option("--out", "-o", help="Write the recommended policy to this new file.")
+    ] = None,
+    details: Annotated[bool, typer.Option("--details", help="Show how t was found, and who is singled out.")] = False,
     width: Annotated[int, typer.Option(help="Search combinations of up to this many columns.", min=1, max=6)] = 3,
     limit: Annotated[float, typer.Option(help="Seconds each run may take.", min=0.1)] = 15.0,
     jobs: Annotated[int, typer.Option(help="Runs at the same time.", min=1)] = 2,
@@ -47,11 +61,11 @@ def advise(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Help to choose t and k: what the sensitive columns suggest, what each t and k costs, who can be singled out.
+    """Recommend a k and a t with the reason, and show what each choice costs with the method that will run.
 
-    The suggested t comes from the overlap of the sensitive columns' densities (roy2014), with an interval. The table
-    itself gives more evidence: the detail lost at each t and k, the t from which stricter settings cost much more (the
-    knee), the smallest group that t allows, and the combinations of columns that identify people.
+    Three questions (--who, --harm, --detail, or --ask) decide k and t. Without them, t comes from the overlap of the
+    sensitive columns' densities (roy2014), or from the t below which the cost rises fast (the knee). --details shows
+    the overlap, other ways to compute it, the smallest group each t allows, and columns that identify people.
     """
     with reported_errors(as_json=as_json):
         from polyveil.advice.advice import advise as run
@@ -59,6 +73,12 @@ def advise(
 
         if html is not None:
             check_page_target(html, overwrite=overwrite)
+        if out is not None and out.exists():
+            from polyveil.errors import InputError
+
+            raise InputError(f"{out} exists already and may contain your edits. Choose a new file")
+        if ask and not as_json:
+            who, harm, detail = _asked()
         with shown_progress(quiet=quiet or as_json) as progress:
             advice = run(
                 data,
@@ -69,7 +89,10 @@ def advise(
                 bandwidth=bandwidth,
                 ratio=mismatch,
                 draws=draws,
-                methods=[name.strip() for name in methods.split(",") if name.strip()],
+                methods=None if methods is None else [name.strip() for name in methods.split(",") if name.strip()],
+                who=who,
+                harm=harm,
+                detail=detail,
                 width=width,
                 limit=limit,
                 jobs=jobs,
@@ -80,10 +103,18 @@ def advise(
             from polyveil.advice.advice_page import advice_page
 
             write_page(html, advice_page(advice))
+        if out is not None:
+            from polyveil.policy import Policy
+
+            out.write_text(
+                Policy.from_dict(advice.recommended.policy, folder=policy.parent).to_yaml(), encoding="utf-8"
+            )
         if as_json:
             print_json(advice.to_dict())
         else:
-            _show(advice)
+            _show(advice, details=details)
+            if out is not None:
+                typer.echo(f"\nRecommended policy: {out}")
             if html is not None:
                 typer.echo(f"\nPage with plots: {html}")
 
@@ -96,16 +127,57 @@ def _pairs(texts: list[str]) -> dict[str, str]:
     return {name.strip(): how.strip() for name, _, how in (text.rpartition("=") for text in texts)}
 
 
-def _show(advice: Advice) -> None:
-    from polyveil.advice.advice import NO_OVERLAP
+def _asked() -> Any:
+    """The three questions, one after the other."""
+    from click import Choice
+
+    return (
+        typer.prompt(
+            "Who gets the release?", type=Choice(["public", "researchers", "colleagues"]), default="researchers"
+        ),
+        typer.prompt(
+            "How much does a correct guess harm a person?",
+            type=Choice(["small", "serious", "grave"]),
+            default="serious",
+        ),
+        typer.prompt("How much detail does the release need?", type=Choice(["little", "some", "much"]), default="some"),
+    )
+
+
+def _show(advice: Advice, *, details: bool) -> None:
+    from polyveil.cli.show import console
+    from polyveil.reports.markup import percent
+
+    out = console()
+    found = advice.recommended
+    asked = f"k = {found.k}" + (f", t = {found.t:g}" if found.t is not None else "")
+    out.print(f"[bold]Recommended: {asked}[/] with the method {found.method}")
+    out.print(f"Why: {found.reason}")
+    if found.t_range is not None:
+        low, high = found.t_range
+        out.print(
+            f"How sure: ways to compute the overlap of the sensitive columns give t from {low:.2f} to {high:.2f}."
+        )
+    if found.detail_lost is not None:
+        rows = f"{found.rows:,} of {advice.rows:,} rows" if found.rows < advice.rows else "all rows"
+        out.print(f"Cost: about {percent(found.detail_lost)} of the detail, measured on {rows} in a short search.")
+    out.print("More: --details shows how t was found; --who, --harm and --detail let your answers decide.\n")
+    _show_costs(advice)
+    if details:
+        _show_details(advice)
+
+
+def _show_details(advice: Advice) -> None:
     from polyveil.cli.show import console, figure, plain_table
     from polyveil.reports.markup import percent
 
     out = console()
-    found = advice.overlap
-    if found is None:
+    if advice.overlap is None:
+        from polyveil.advice.advice import NO_OVERLAP
+
         out.print(f"{NO_OVERLAP}\n")
     else:
+        found = advice.overlap
         between = f"  (95 % of draws: {found.interval[0]:.3f} to {found.interval[1]:.3f})" if found.interval else ""
         out.print(f"[bold]t = {found.t:.3f}[/]{between}  (1 - smallest overlap of the sensitive columns)")
         table = plain_table("columns", "groups of values", "overlap", "1 - overlap", "")
@@ -114,11 +186,9 @@ def _show(advice: Advice) -> None:
             sizes = " · ".join(map(str, each.classes))
             table.add_row(each.title, sizes, f"{each.share:.3f}", f"{1 - each.share:.3f}", note)
         out.print(table)
-        ts = [t for _, t in advice.sensitivity]
-        out.print(f"Other codings and densities give t from {min(ts):.2f} to {max(ts):.2f}\n", style="dim")
-    if advice.sampled:
-        out.print(f"The runs below use {advice.sampled:,} of {advice.rows:,} rows, chosen at random", style="dim")
-    _show_costs(advice)
+        for words, t in advice.sensitivity:
+            out.print(f"  {words}: t = {t:.2f}", style="dim")
+        out.print()
     shown = advice.uniqueness.telling(3)
     table = plain_table("columns that identify people", "unique rows", "share")
     for combination in shown:
@@ -134,6 +204,8 @@ def _show_costs(advice: Advice) -> None:
     from polyveil.reports.markup import percent
 
     out = console()
+    few = f"{advice.compared:,} of {advice.rows:,} rows" if advice.compared < advice.rows else "all rows"
+    out.print(f"What each choice costs, in percent of the detail lost ({few}, short searches):", style="dim")
     least = {each.t: each for each in advice.least}
     ts = sorted({outcome.case.t for curve in advice.curves for outcome in curve.outcomes if outcome.case.t is not None})
     if ts:
