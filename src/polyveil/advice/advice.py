@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from polyveil.advice.cases import Case
+from polyveil.advice.cautions import Caution, cautions
 from polyveil.advice.evidence import K_GRID, T_GRID, Curve, curve_over_k, curves_over_t, supported_k
 from polyveil.advice.least_class import LeastClass, least_class
 from polyveil.advice.niches import Coding
@@ -75,6 +76,8 @@ class Advice(Result):
     recommended: Recommendation
     compared: int
     """Rows of the runs that compare costs."""
+    warnings: tuple[Caution, ...] = ()
+    """What the policy loses for avoidable reasons."""
 
     def answer(self) -> str:
         """The t and the k to ask for, and what they cost."""
@@ -113,6 +116,7 @@ class Advice(Result):
             "supported_k": self.supported_k,
             "recommendation": self.recommended.to_dict(),
             "compared_rows": self.compared,
+            "warnings": [each.to_dict() for each in self.warnings],
         }
 
 
@@ -246,6 +250,7 @@ def advise(
         k_method=k_curve.method,
         recommended=recommendation(recommended_policy(given, k, t), outcome, sample.height, t_range, reason),
         compared=few.height,
+        warnings=cautions(table, base) if chosen else (),
         frame_kind=table.kind,
     )
 

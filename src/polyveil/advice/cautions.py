@@ -11,8 +11,10 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from polyveil.advice.recommendation import hurried
+from polyveil.arrays import IntArray
 from polyveil.errors import PolyveilError
 from polyveil.policy import DateParts, Intervals, Mask, MethodChoice, Policy, Tree, fitted
 from polyveil.policy.schema import DEFAULT_METHOD, Column
@@ -22,7 +24,6 @@ from polyveil.table.source import Table
 
 SAMPLE = 600
 """Rows on which a change is tried."""
-SEARCH_SECONDS = 0.4
 LEAST_SAVED, LEAST_SHARE = 0.02, 0.1
 """A change must save so much detail, and this share of what is lost."""
 NEARLY_UNIQUE = 0.9
@@ -56,6 +57,9 @@ class _Change:
     problem: str
     remedy: str
     policy: Policy
+    column: str = ""
+    codes: tuple[str, ...] = ()
+    """Cells of the column that are no numbers but codes for missing."""
 
 
 def cautions(table: Table, policy: Policy) -> tuple[Caution, ...]:
@@ -67,32 +71,60 @@ def cautions(table: Table, policy: Policy) -> tuple[Caution, ...]:
     suspected = [change for find in _SUSPICIONS for change in find(policy, about)][:MOST_TRIED]
     if not suspected:
         return ()
-    now = _losses(sample, policy)
+    now = _tried(sample, policy)
     found = [caution for change in suspected if (caution := _judged(change, now, sample)) is not None]
     return tuple(sorted(found, key=lambda each: each.lost_then - each.lost_now))
 
 
-def _losses(sample: Table, policy: Policy) -> dict[str, float] | None:
-    """Detail lost per quasi-identifier; None if there is no release."""
+@dataclass(frozen=True, eq=False)
+class _Tried:
+    """Detail lost per quasi-identifier, and the group of each row."""
+
+    lost: dict[str, float]
+    groups: IntArray | None
+
+
+def _tried(sample: Table, policy: Policy) -> _Tried | None:
+    """A release of the sample; None if there is none."""
     from polyveil.pipeline import anonymize
 
     try:
-        release = anonymize(sample, hurried(policy, SEARCH_SECONDS), seed=1)
+        release = anonymize(sample, hurried(policy, "fast"), seed=1)
     except PolyveilError:
         return None
-    return dict(release.manifest["loss"].get("by_attribute", {}))
+    return _Tried(dict(release.manifest["loss"].get("by_attribute", {})), release.class_of_row)
 
 
-def _judged(change: _Change, now: dict[str, float] | None, sample: Table) -> Caution | None:
-    then = _losses(sample, change.policy)
-    if then is None:
+def _judged(change: _Change, now: _Tried | None, sample: Table) -> Caution | None:
+    changed = _tried(sample, change.policy)
+    if changed is None:
         return None
-    shared = [name for name in then if now is None or name in now]
+    then, lost = changed.lost, {} if now is None else dict(now.lost)
+    if now is not None and change.codes and change.column in lost:
+        lost[change.column] = _lost_by_codes(sample, now.groups, change.column, change.codes)
+    shared = [name for name in then if now is None or name in lost]
     after = float(np.mean([then[name] for name in shared])) if shared else 1.0
-    before = 1.0 if now is None else float(np.mean([now[name] for name in shared])) if shared else 0.0
+    before = 1.0 if now is None else float(np.mean([lost[name] for name in shared])) if shared else 0.0
     if before - after < max(LEAST_SAVED, LEAST_SHARE * before):
         return None
     return Caution(change.place, change.problem, change.remedy, before, after)
+
+
+def _lost_by_codes(sample: Table, groups: IntArray | None, name: str, codes: tuple[str, ...]) -> float:
+    """Detail lost in the range of the true numbers: a code such as 999999 makes every range with it say nothing."""
+    cells = sample.frame[name].cast(pl.Float64, strict=False)
+    coded = cells.is_in([float(code) for code in codes])
+    true = cells.set(coded, None)
+    span = float(true.max() or 0) - float(true.min() or 0)  # type: ignore[arg-type]
+    if groups is None or span <= 0:
+        return 0.0
+    each = (
+        pl.DataFrame({"group": groups, "cell": true, "coded": coded})
+        .group_by("group")
+        .agg(pl.len().alias("rows"), (pl.col("cell").max() - pl.col("cell").min()).alias("wide"), pl.col("coded").any())
+    )
+    lost = pl.when(pl.col("coded") & pl.col("wide").is_not_null()).then(1.0).otherwise(pl.col("wide") / span)
+    return float(each.select((lost.fill_null(0.0) * pl.col("rows")).sum() / pl.col("rows").sum()).item())
 
 
 def _with_column(policy: Policy, name: str, **keys: Any) -> Policy:
@@ -134,11 +166,7 @@ def _recodings(policy: Policy, about: dict[str, ColumnProfile]) -> Iterator[_Cha
     for name, column in _of(policy, "quasi"):
         place, rule, known = f"columns.{name}", column.hierarchy, about[name]
         number = _is_number(known)
-        if column.recode == "set" and number:
-            remedy = "Write type: numeric without recode: set"
-            changed = _with_column(policy, name, recode=None, type="numeric")
-            yield _Change(place, "numbers are released as sets of values, not as ranges", remedy, changed)
-        elif column.type == "categorical" and rule is None and number:
+        if column.type == "categorical" and rule is None and number:
             changed = _with_column(policy, name, type="numeric", recode=None)
             yield _Change(place, "numbers are declared as categories", "Write type: numeric", changed)
         elif isinstance(rule, Intervals):
@@ -150,13 +178,25 @@ def _recodings(policy: Policy, about: dict[str, ColumnProfile]) -> Iterator[_Cha
         elif isinstance(rule, Tree) and not any(isinstance(part, dict | list) for part in _below(rule)):
             changed = _with_column(policy, name, hierarchy=None, recode="set")
             yield _Change(place, "the hierarchy has no groups below its top", "Use recode: set instead", changed)
-        elif rule is None and column.recode == "hierarchy" and known.type in ("categorical", "ordinal") and not number:
-            changed = _with_column(policy, name, recode="set", type="categorical")
-            problem = "without a hierarchy a category stays as it is or is hidden completely"
-            yield _Change(place, problem, "Add recode: set", changed)
         elif isinstance(rule, Mask) and known.distinct > MANY_VALUES and rule.mask < 3:
             changed = _with_column(policy, name, hierarchy={"mask": 8, "side": rule.side, "char": rule.char})
             yield _Change(place, f"the mask hides at most {rule.mask} characters", "Let it hide more", changed)
+
+
+def _without_sets(policy: Policy, about: dict[str, ColumnProfile]) -> Iterator[_Change]:
+    """Categories without a hierarchy that are not released as sets of values, all of them together."""
+    plain = [
+        name
+        for name, column in _of(policy, "quasi")
+        if column.hierarchy is None and column.recode == "hierarchy" and about[name].type in ("categorical", "ordinal")
+        if column.type in (None, "categorical") and not _is_number(about[name])
+    ]
+    changed = policy
+    for name in plain:
+        changed = _with_column(changed, name, recode="set", type="categorical")
+    if plain:
+        problem = "without a hierarchy a category stays as it is or is hidden completely"
+        yield _Change(f"columns.{', '.join(plain)}", problem, "Add recode: set", changed)
 
 
 def _below(rule: Tree) -> list[Any]:
@@ -180,7 +220,14 @@ def _columns(policy: Policy, about: dict[str, ColumnProfile]) -> Iterator[_Chang
         if about[name].type == "numeric" and markers and not set(markers) <= {*column.missing, *policy.missing}:
             shown = ", ".join(markers)
             changed = _with_column(policy, name, missing=tuple(markers), type="numeric")
-            yield _Change(f"columns.{name}", f"{shown} usually mean missing", f"Add missing: [{shown}]", changed)
+            yield _Change(
+                f"columns.{name}",
+                f"{shown} usually mean missing",
+                f"Add missing: [{shown}]",
+                changed,
+                name,
+                tuple(markers),
+            )
 
 
 def _with_only(policy: Policy, name: str, column: Column) -> Policy:
@@ -227,6 +274,7 @@ def _requirements(policy: Policy, about: dict[str, ColumnProfile]) -> Iterator[_
 _SUSPICIONS: tuple[Callable[[Policy, dict[str, ColumnProfile]], Iterator[_Change]], ...] = (
     _distances,
     _recodings,
+    _without_sets,
     _columns,
     _requirements,
 )

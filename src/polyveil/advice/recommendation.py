@@ -91,11 +91,11 @@ def recommended_policy(base: Policy, k: int, t: float | None) -> Policy:
     return policy_of(Case(base.method.name, k=k, t=t), base)
 
 
-def hurried(policy: Policy, seconds: float) -> Policy:
-    """The policy with the method's search limited to some seconds, if it has such an option."""
+def hurried(policy: Policy, effort: float | Literal["fast"]) -> Policy:
+    """The policy with the method's search limited to some seconds or a little work, if it has such an option."""
     if "effort" not in method_class(policy.method.name).options_type.model_fields:
         return policy
-    choice = MethodChoice(**{**policy.method.model_dump(exclude_none=True), "effort": seconds})
+    choice = MethodChoice(**{**policy.method.model_dump(exclude_none=True), "effort": effort})
     return policy.model_copy(update={"method": choice})
 
 

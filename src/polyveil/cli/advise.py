@@ -162,6 +162,8 @@ def _show(advice: Advice, *, details: bool) -> None:
         rows = f"{found.rows:,} of {advice.rows:,} rows" if found.rows < advice.rows else "all rows"
         out.print(f"Cost: about {percent(found.detail_lost)} of the detail, measured on {rows} in a short search.")
     out.print("More: --details shows how t was found; --who, --harm and --detail let your answers decide.\n")
+    for caution in advice.warnings:
+        out.print(f"[yellow]Avoidable loss:[/] {caution}\n")
     _show_costs(advice)
     if details:
         _show_details(advice)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -94,3 +95,20 @@ def anonymize(
             from polyveil.cli.show import show_release
 
             show_release(release.manifest, release.seconds, shown(out), release.notes, release.bound)
+            if engine is Engine.LOCAL and release.manifest["loss"]["normalized_loss"] >= MUCH:
+                _warn(data, policy, {key: value for key, value in options.items() if value is not None})
+
+
+MUCH = 0.2
+"""From this share of detail lost on, it is worth to look for avoidable reasons."""
+
+
+def _warn(data: str, policy: Path, reading: Mapping[str, Any]) -> None:
+    """Say what else the policy could ask for, with what that would save."""
+    from polyveil.advice.cautions import cautions
+    from polyveil.cli.show import console
+    from polyveil.policy import load_policy
+    from polyveil.table.source import read
+
+    for caution in cautions(read(data, **reading), load_policy(policy)):
+        console().print(f"[yellow]Avoidable loss:[/] {caution}")
