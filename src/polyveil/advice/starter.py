@@ -17,7 +17,7 @@ DEFAULT_K = 5
 DEFAULT_T = 0.2
 WIDE = 30
 """A table with more columns gets a policy in groups: patterns, and everything undecided left out."""
-WIDE_SECONDS = 60
+WIDE_SECONDS = 20
 """How long the search may take for such a table."""
 # Sets of more values than this say little, and fill a page.
 _LARGEST_SET = 100
