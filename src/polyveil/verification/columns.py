@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from polyveil.arrays import IntArray
 from polyveil.models import ClassStatistics, Verdict, models_for
 from polyveil.models.statistics import Sparse
 from polyveil.policy import Policy
@@ -21,6 +22,7 @@ NEARLY_UNIQUE = 0.9
 """From this share of distinct values on, a column that is published as it is may name people."""
 NEARLY_NO_EFFECT = 0.95
 """From this share of the greatest possible distance on, a threshold of closeness says hardly anything."""
+MANY_VALUES = 400
 _NO_EFFECT = {"t": 1.0, "alpha": 1.0}
 
 
@@ -55,7 +57,7 @@ def _reach(manifest: Mapping[str, Any], policy: Policy) -> Reach:
         about = attributes.get(model.attribute or "")
         if about is None:
             continue
-        code = np.flatnonzero(about.whole).astype(np.int64)
+        code = _farthest_values(about.whole)
         one = np.ones(len(code), dtype=np.int64)
         alone = {about.name: Sparse(np.arange(len(code) + 1), code, one)}
         values = model.measure_all(ClassStatistics(one, {about.name: about}, alone))
@@ -63,6 +65,16 @@ def _reach(manifest: Mapping[str, Any], policy: Policy) -> Reach:
             kept = bool(model.passes(values).all())
             found[model.key, model.attribute] = float(values[model.worst(values)]), kept
     return found
+
+
+def _farthest_values(counts: IntArray) -> IntArray:
+    """The values that can be farthest from the table: all, or of very many the first, the last and the rarest."""
+    code = np.flatnonzero(counts).astype(np.int64)
+    if len(code) <= MANY_VALUES:
+        return code
+    some = MANY_VALUES // 4
+    rarest = code[np.argsort(counts[code], kind="stable")[: 2 * some]]
+    return np.unique(np.concatenate([code[:some], code[-some:], rarest]))
 
 
 def _marks(
