@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 
 import polyveil
 from polyveil.errors import PolicyError, Unsatisfiable
@@ -99,6 +100,24 @@ def make(number: int, place: Path) -> str:
     assert polyveil.verify(release).holds, (number, asked)
     assert polyveil.verify(place, policy=asked).holds, (number, asked)
     return "with rows left out" if release.manifest["suppressed"] else "whole"
+
+
+@pytest.mark.parametrize("about", [{"recode": "set"}, {}, {"hierarchy": {"mask": 6, "char": "#"}}], ids=str)
+def test_values_that_look_like_ranges_and_sets_are_published_as_they_are(about: dict[str, Any]) -> None:
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame(
+        {"age": range(60), "town": rng.choice(ODD[:3], 60), "illness": ["flu"] * 36 + ["cold", "asthma"] * 12}
+    )
+    columns = {"age": {"role": "quasi"}, "town": {"role": "quasi", **about}, "illness": {"role": "sensitive"}}
+    asked = {
+        "columns": columns,
+        "privacy": {"l": 2, "suppression_limit": 0.5},
+        "method": {"name": "mbf"},
+        "release": {"form": "anatomized", "format": "csv"},
+    }
+    release = polyveil.anonymize(frame, asked)
+    assert release.manifest["suppressed"]
+    assert polyveil.verify(release).holds
 
 
 def test_no_honest_release_fails_its_own_verification(tmp_path: Path) -> None:

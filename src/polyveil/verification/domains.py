@@ -29,7 +29,9 @@ def check_domains(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
         if name in frame.columns and name in manifest["quasi"]:
             cells = frame.get_column(name).unique()
             ranges = policy.release.numbers == "interval"
-            if not _is_shown(manifest["quasi"][name], policy.columns[name], _texts(cells), ranges=ranges):
+            about, column = manifest["quasi"][name], policy.columns[name]
+            shown = _are_values if policy.release.exact_quasi else _is_shown
+            if not shown(about, column, _texts(cells), ranges=ranges):
                 wrong.append(name)
     if wrong and manifest["suppressed"] and any("/" in name for name in manifest.get("files", ())):
         words = "Spark describes the whole table, so the ends of these columns may tell of rows left out"
@@ -42,6 +44,23 @@ def _texts(cells: pl.Series) -> list[str | None]:
     if cells.dtype.is_numeric():
         return [None if number is None else number_label(float(number)) for number in cells]
     return cells.cast(pl.String).to_list()
+
+
+def _are_values(about: Mapping[str, Any], column: Column, cells: Sequence[str | None], *, ranges: bool) -> bool:
+    """The same where quasi-identifiers are published as they are: every cell is one value, whatever it looks like."""
+    values = [cell for cell in cells if cell is not None]
+    try:
+        if about["missing"] != (None in cells):
+            return False
+        if "values" in about:
+            rule = column.hierarchy if column.recode != "set" else None
+            if rule is not None and not isinstance(rule, Tree):
+                return True  # its nodes are made from all values, also of rows left out
+            known = rule.build().leaf_count if isinstance(rule, Tree) else len(values)
+            return bool(about["values"] == known + about["missing"])
+        return _are_ends(about, values) if ranges else "low" not in about
+    except (KeyError, ValueError):
+        return False
 
 
 def _is_shown(about: Mapping[str, Any], column: Column, cells: Sequence[str | None], *, ranges: bool) -> bool:
