@@ -6,11 +6,12 @@ Nothing is changed and nothing is generalized: classes are rows whose quasi-iden
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from polyveil.arrays import IntArray
 from polyveil.errors import Fault, InputError, PolicyError
@@ -31,7 +32,8 @@ from polyveil.policy.schema import Column, Privacy, Role
 from polyveil.results import Outcome, Result, Row, counted
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode
-from polyveil.table.parse import without_markers
+from polyveil.table.parse import column_type, parse_numbers, without_markers
+from polyveil.table.profiling.precise import POINTING, share_alone, words_of
 from polyveil.table.source import Table, read
 from polyveil.verification.classes import class_of_row
 
@@ -64,6 +66,9 @@ class Checkup(Result):
     class_of_row: np.ndarray[Any, np.dtype[np.int64]]
     people: int | None = None
     """How many people the rows are about, where a column says so; guarantees then count people as well."""
+
+    notices: tuple[str, ...] = ()
+    """What else to know: sensitive numbers that nearly nobody shares."""
 
     @property
     def asked(self) -> tuple[Measurement, ...]:
@@ -149,6 +154,7 @@ class Checkup(Result):
             "outcome": self.outcome,
             "answer": self.answer(),
             "measurements": list(self.records()),
+            "notices": list(self.notices),
         }
 
 
@@ -234,8 +240,22 @@ def check(
         statistics=statistics,
         class_of_row=classes,
         people=None if policy.person is None else table.frame.get_column(policy.person).n_unique(),
+        notices=tuple(_notices(policy, table)),
         frame_kind=table.kind,
     )
+
+
+def _notices(policy: Policy, table: Table) -> Iterator[str]:
+    """Sensitive numbers that point to people by themselves."""
+    for name in policy.having("sensitive"):
+        column = policy.columns[name]
+        cells = without_markers(table.frame.get_column(name), [*policy.missing, *column.missing])
+        if column_type(column, cells) != "numeric":
+            continue
+        counted_values = parse_numbers(name, cells, table)[0].drop_nulls().alias("value").value_counts(name="rows")
+        counts = counted_values.get_column("rows").cast(pl.Int64).to_numpy()
+        if share_alone(counts) >= POINTING:
+            yield words_of(name, share_alone(counts), counted_values.get_column("value").to_numpy(), counts)
 
 
 def _named(quasi: Sequence[str], sensitive: Sequence[str], privacy: Mapping[str, Any]) -> Policy:

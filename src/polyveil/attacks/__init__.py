@@ -21,6 +21,7 @@ from polyveil.attacks.tables import attack_tables
 from polyveil.errors import InputError
 from polyveil.policy import PolicyLike
 from polyveil.progress import Progress, shown
+from polyveil.table.profiling.precise import of_manifest
 from polyveil.table.source import read
 from polyveil.verification import ReleaseLike, load_release
 
@@ -111,7 +112,7 @@ def attack(
         listening.stage("attack")
         given = Given(scene, outsiders, other, listening)
         found = tuple(result for adversary in ADVERSARIES.values() for result in adversary(given))
-    return AttackReport(found, frame_kind=people.kind)
+    return AttackReport(found, of_manifest(scene.manifest["sensitive"]), frame_kind=people.kind)
 
 
 def _outsiders(scene: Scene, heldout: Any, reading: Mapping[str, Any] | None) -> tuple[Any, dict[str, Any]]:

@@ -86,6 +86,8 @@ class AttackReport(Result):
     """All adversaries against one release."""
 
     attacks: tuple[Attack, ...]
+    notices: tuple[str, ...] = ()
+    """What else to know: published numbers that nearly nobody shares."""
 
     @property
     def outcome(self) -> Outcome:
@@ -186,7 +188,13 @@ class AttackReport(Result):
             {**{key: _plain(value) for key, value in each.to_dict().items()}, "extent": each.extent()}
             for each in self.attacks
         ]
-        return {"holds": self.holds, "outcome": self.outcome, "sentences": self.sentences(), "attacks": attacks}
+        return {
+            "holds": self.holds,
+            "outcome": self.outcome,
+            "sentences": self.sentences(),
+            "attacks": attacks,
+            "notices": list(self.notices),
+        }
 
 
 def _plain(value: Any) -> Any:

@@ -79,6 +79,8 @@ def show_attacks(report: AttackReport) -> None:
         out.print(f"[bold red]broken[/] {found.title}: {found.adversary}. Guarantee: {found.promise}")
     if report.unpromised:
         out.print(f"[yellow]outside the guarantees[/]: {listed([found.title for found in report.unpromised], most=6)}")
+    for notice in report.notices:
+        out.print(f"[yellow]notice[/] {notice}")
     table = plain_table(
         *("attack", "column", "risk", "right", "from table", "from others", "95 % interval", "allowed", "highest"),
         *("tried", "verdict"),

@@ -92,6 +92,8 @@ def _show(checkup: Checkup, show_classes: int) -> None:
             mark, each.model, each.attribute or "", value, figure(each.threshold) if each.threshold else "", failing
         )
     out.print(table)
+    for notice in checkup.notices:
+        out.print(f"[yellow]notice[/] {notice}")
     if show_classes:
         _show_failing(checkup, show_classes)
 

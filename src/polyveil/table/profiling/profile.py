@@ -22,9 +22,10 @@ from polyveil.table.profiling.column import ColumnProfile, MissingHint
 from polyveil.table.profiling.decisions import Decision, decisions_of
 from polyveil.table.profiling.dictionary import read_dictionary
 from polyveil.table.profiling.people import with_person
+from polyveil.table.profiling.precise import POINTING, share_alone, words_of
 from polyveil.table.profiling.relations import related
 from polyveil.table.profiling.roles import Evidence, suggest
-from polyveil.table.profiling.types import Kind, kind_of, kind_of_marker, lengths
+from polyveil.table.profiling.types import Kind, as_numbers, kind_of, kind_of_marker, lengths
 from polyveil.table.profiling.values import shape_of
 from polyveil.table.profiling.vocabulary_files import Meaning, Vocabulary, vocabulary
 from polyveil.table.profiling.words import meaning_of
@@ -169,8 +170,25 @@ def _profile_column(table: Table, name: str, label: str, words: Vocabulary) -> C
         high=kind.high,
         confidence=found.confidence,
         topic=found.topic,
+        evidence=_pointing(evidence, found.role, table.decimal),
         label=label,
     )
+
+
+def _pointing(evidence: Evidence, role: Role, decimal: str) -> tuple[str, ...]:
+    """What to know of a sensitive number that nearly nobody shares."""
+    if role != "sensitive" or evidence.kind.type != "numeric":
+        return ()
+    counts = evidence.counts.cast(pl.Int64).to_numpy()
+    alone = share_alone(counts)
+    if alone < POINTING:
+        return ()
+    markers = set(evidence.kind.missing_markers)
+    kept = ~evidence.values.cast(pl.String).is_in(list(markers))
+    numbers = as_numbers(evidence.values.filter(kept), decimal)
+    if numbers is None:
+        return ()
+    return (words_of(evidence.name, alone, numbers.to_numpy(), counts[kept.to_numpy()]),)
 
 
 def _hierarchy(evidence: Evidence, role: Role, meaning: Meaning | None) -> Mapping[str, Any] | None:
