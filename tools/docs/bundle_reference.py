@@ -16,7 +16,7 @@ KEYS: Mapping[str, str] = {
     "format": "always `polyveil-release`",
     "format_version": "version of this layout",
     "polyveil": "version that made the release",
-    "form": "`generalized`, `anatomized` or `sliced`",
+    "form": "`generalized`, `anatomized`, `sliced` or `relational`",
     "policy": "the policy without what only the steward should know",
     "method": "its name, its options, and what it chose by itself (`found`)",
     "rows": "rows of the input",
@@ -54,6 +54,12 @@ def bundle() -> str:
             manifest = _made(Path(folder) / form, form, asked)
             seen[form] = set(manifest)
             parts.append(f"## {form}\n\n" + _files(manifest))
+    parts.append(
+        "## relational\n\n[Linked tables](../how-to/linked-tables.md): one file per table of the policy, that of "
+        "people first, each with a column `group`. In the manifest, `rows`, `classes` and `loss` count people, and "
+        "`relational` has the name of that column and, per table, the figures of its rows with the quasi-identifiers "
+        "of all tables."
+    )
     parts.append("`report.html` is a page for people (`--no-report` leaves it out), `manifest.json` for programs.")
     parts.append("## manifest.json\n\n" + _keys(seen))
     parts.append(
