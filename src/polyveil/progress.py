@@ -23,6 +23,11 @@ class Progress:
     def advance(self, done: float, note: str = "") -> None:
         """The stage is `done` (0 to 1) finished; `note` is a short figure such as the loss so far, never data."""
 
+    @contextmanager
+    def stoppable(self, stop: Callable[[], None]) -> Iterator[None]:
+        """Inside, work goes on that `stop` ends soon with the best result so far; a terminal offers that at Ctrl-C."""
+        yield
+
 
 SILENT = Progress()
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
@@ -115,9 +118,33 @@ def test_progress_shows_the_loss_falling() -> None:
     watching = Watching()
     task = replace(task_for(table, *close(table, 3, 0.4)), progress=watching)
     found = sift(task, "balanced")
-    losses = [float(note.removeprefix("loss ")) for note in watching.notes]
+    told = [re.fullmatch(r"about \d+ (?:s|min|h) left, (\d+\.\d\d) % lost so far", note) for note in watching.notes]
+    losses = [float(found[1]) for found in told if found is not None]
+    assert len(losses) == len(watching.notes)
     assert losses == sorted(losses, reverse=True)
-    assert losses[-1] == pytest.approx(loss(table, found), abs=1e-4)
+    assert losses[-1] == pytest.approx(100 * loss(table, found) / len(table.quasi), abs=0.01)
+
+
+class Impatient(Progress):
+    """Stops the search as soon as it tells of progress, as a user does who wants what it has."""
+
+    @contextmanager
+    def stoppable(self, stop: Callable[[], None]) -> Iterator[None]:
+        self.stop = stop
+        yield
+
+    def advance(self, done: float, note: str = "") -> None:
+        self.stop()
+
+
+def test_a_search_that_is_stopped_gives_the_best_so_far() -> None:
+    table = random_table(2, rows=300)
+    task = task_for(table, *close(table, 3, 0.4))
+    start = time.process_time()
+    found = sift(replace(task, progress=Impatient()), "thorough")
+    assert time.process_time() - start < 20  # the whole search takes minutes
+    assert holds(task, found)
+    assert loss(table, found) < len(table.quasi)
 
 
 def test_a_time_budget_is_kept_and_the_release_holds() -> None:

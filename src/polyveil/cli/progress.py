@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import logging
+import signal
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from polyveil.progress import SILENT, Progress, shown
+from polyveil.progress import SILENT, BarProgress, Progress
 
 QUIET_SECONDS = 2.0
 LINE_EVERY = 5.0
+QUESTION = "Finish now with the best result so far? [y: finish, n: go on, Ctrl-C: stop without a release] "
 
 
 class LineProgress(Progress):
@@ -32,6 +35,40 @@ class LineProgress(Progress):
             sys.stderr.flush()
 
 
+class TerminalProgress(BarProgress):
+    """The bar; Ctrl-C asks whether to finish with the best result so far, a second Ctrl-C ends the run."""
+
+    @contextmanager
+    def stoppable(self, stop: Callable[[], None]) -> Iterator[None]:
+        if not (sys.stdin.isatty() and threading.current_thread() is threading.main_thread()):
+            yield
+            return
+
+        def on_ctrl_c(*_: object) -> None:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+            if self._wants_best():
+                stop()
+            else:
+                signal.signal(signal.SIGINT, on_ctrl_c)
+
+        before = signal.signal(signal.SIGINT, on_ctrl_c)
+        try:
+            yield
+        finally:
+            signal.signal(signal.SIGINT, before)
+
+    def _wants_best(self) -> bool:
+        note = self.bar.tasks[self.task].fields["note"]
+        self.bar.stop()
+        sys.stderr.write(f"\n{note}\n{QUESTION}" if note else f"\n{QUESTION}")
+        sys.stderr.flush()
+        answer = sys.stdin.readline()
+        if not answer:
+            raise KeyboardInterrupt
+        self.bar.start()
+        return answer.strip().lower() in ("y", "yes")
+
+
 @contextmanager
 def shown_progress(*, quiet: bool) -> Iterator[Progress]:
     """The right progress for where stderr goes."""
@@ -42,7 +79,8 @@ def shown_progress(*, quiet: bool) -> Iterator[Progress]:
     if not sys.stderr.isatty():
         yield LineProgress()
     else:
-        with shown(True) as progress:
+        progress = TerminalProgress()
+        with progress.bar:
             yield progress
 
 

@@ -18,11 +18,12 @@ def warmup() -> None:
 
         rows = range(60)
         frame = pl.DataFrame({"age": rows, "town": [f"t{i % 7}" for i in rows], "illness": [f"i{i % 5}" for i in rows]})
-        columns = {"age": {"role": "quasi"}, "town": {"role": "quasi"}, "illness": {"role": "sensitive", "t": 0.5}}
+        quasi = {"age": {"role": "quasi"}, "town": {"role": "quasi"}}
         for name in METHODS:
             form = method_class(name).forms[0]
+            closeness = {"t": 0.5} if form == "generalized" else {}  # buckets do not give it
             policy = {
-                "columns": columns,
+                "columns": {**quasi, "illness": {"role": "sensitive", **closeness}},
                 "privacy": {"k": 2, "l": 2},
                 "method": {"name": name},
                 "release": {"form": form},

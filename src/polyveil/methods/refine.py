@@ -13,7 +13,8 @@ import numpy as np
 
 from polyveil.methods._kernels.judge import compile_constraints
 from polyveil.methods._kernels.reachable import Basis, basis_without, with_suppressed
-from polyveil.methods._search.schedule import Effort, search
+from polyveil.methods._search.clock import Clock
+from polyveil.methods._search.schedule import Effort, search, seconds_of
 from polyveil.methods._search.space import make_space
 from polyveil.methods._search.start import floors_for
 from polyveil.methods.base import Task
@@ -29,7 +30,9 @@ def refine(task: Task, partition: Partition, effort: Effort | float = "fast") ->
     basis = _basis(task, kept)
     space, rows = make_space(basis.table, basis.judge)
     labels = partition.class_of_row[kept].astype(np.int32)
-    found, _ = search(space, rows, labels, effort, floors_for(space), task.rng, report_loss(task), heat=False)
+    with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
+        tell = report_loss(task, effort, clock)
+        found, _ = search(space, rows, labels, effort, floors_for(space), task.rng, tell, heat=False, clock=clock)
     refined = partition_of(with_suppressed(found.astype(np.int64), basis, task.table.rows))
     return replace(refined, found={**partition.found, "refined": effort})
 

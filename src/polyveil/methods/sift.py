@@ -24,6 +24,7 @@ This package's own method.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import numpy as np
@@ -33,12 +34,22 @@ from polyveil.methods._kernels.judge import compile_constraints
 from polyveil.methods._kernels.reachable import reachable_basis, with_suppressed
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.compiling import compile_side_by_side
-from polyveil.methods._search.schedule import Effort, Tell, seconds_of
+from polyveil.methods._search.rounds import CORES
+from polyveil.methods._search.schedule import Effort, Tell, schedule_of, seconds_of
+from polyveil.methods._search.start import SMALL
 from polyveil.methods._search.stricter import begin, best_search
 from polyveil.methods.base import Method, Options, Task
 from polyveil.partition import Partition, partition_of
 
 Seconds = Annotated[float, Field(gt=0, le=1_000_000)]
+PER_WORK, USUAL_QUASI = 5.5e-6, 8
+"""Seconds of one core for a unit of work on a row, about what a move takes with up to so many quasi-identifiers."""
+SEARCHES = 2.0
+"""Searches side by side, about, where stricter demands are searched as well."""
+BEGINNING = 30.0
+"""Units of work for each row to begin with."""
+TRUSTED = 0.3
+"""From this share of the work on, the time it took tells alone how long the rest takes."""
 
 
 class SiftOptions(Options):
@@ -63,23 +74,53 @@ class Sift(Method[SiftOptions]):
     def partition(self, task: Task) -> Partition:
         effort = self.options.effort
         compile_side_by_side(compile_constraints(task.models, task.attributes, task.table), task.progress.advance)
-        with Clock(seconds_of(effort)) as clock:
+        with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
             return self._partition(task, effort, clock)
 
     def _partition(self, task: Task, effort: Effort | float, clock: Clock) -> Partition:
         basis = reachable_basis(task)
         if not basis.table.quasi:
             return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
-        secret = int(task.rng.integers(2**62))
+        secret, tell = int(task.rng.integers(2**62)), report_loss(task, effort, clock)
         first = begin(basis.table, basis.judge, secret, clock.stop)
-        labels = best_search(basis.table, first, effort, secret, clock, report_loss(task))
+        labels = best_search(basis.table, first, effort, secret, clock, tell)
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
 
 
-def report_loss(task: Task) -> Tell:
-    """Progress with the loss so far."""
+def report_loss(task: Task, effort: Effort | float, clock: Clock) -> Tell:
+    """Progress with the time left, and how much of the detail is lost so far."""
+    whole = sum(column.weight for column in task.table.quasi) or 1.0
 
     def tell(done: float, loss: float) -> None:
-        task.progress.advance(done, f"loss {loss:.4f}")
+        left = time_left(effort, task.table.rows, len(task.table.quasi), done, clock)
+        task.progress.advance(done, f"about {in_words(left)} left, {100 * loss / whole:.2f} % lost so far")
 
     return tell
+
+
+def seconds_for(effort: Effort | float, rows: int, quasi: int) -> float:
+    """About how long a search of so many rows and quasi-identifiers takes on this machine's cores."""
+    if isinstance(effort, (int, float)):
+        return float(effort)
+    work = BEGINNING + sum(plan.moves_per_row + 10.0 * plan.passes for plan in schedule_of(effort, rows))
+    searches = SEARCHES if rows <= SMALL else 1.0
+    return PER_WORK * rows * work * max(quasi / USUAL_QUASI, 1.0) * searches / CORES
+
+
+def time_left(effort: Effort | float, rows: int, quasi: int, done: float, clock: Clock) -> float:
+    """Seconds until the search ends, by the clock or by the guess and how far it is."""
+    if clock.seconds < math.inf:
+        return max(clock.seconds - clock.passed, 0.0)
+    guessed = max(seconds_for(effort, rows, quasi) - clock.passed, 0.0)
+    if done <= 0.0:
+        return guessed
+    trust = min(done / TRUSTED, 1.0)
+    return trust * clock.passed * (1.0 - done) / done + (1.0 - trust) * guessed
+
+
+def in_words(seconds: float) -> str:
+    """A time as people say it: in seconds up to a minute and a half, then minutes, then hours."""
+    for size, unit in ((3600.0, "h"), (60.0, "min")):
+        if seconds >= 1.5 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(math.ceil(seconds), 1)} s"

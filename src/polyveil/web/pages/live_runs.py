@@ -17,7 +17,7 @@ from polyveil.web.store import FINISHED, StoredRun
 STAGES = ("read", "encode", "partition", "refine", "release", "measure", "write", "verify", "views")
 NAMES = {"views": "prepare the charts", "partition": "find groups", "waiting": "waiting"}
 TONES = {"done": "pv-ok", "failed": "pv-stop", "crashed": "pv-stop", "cancelled": "pv-care", "interrupted": "pv-care"}
-_LOSS = re.compile(r"loss[^\d]*(\d+(?:\.\d+)?)")
+_LOSS = re.compile(r"(\d+(?:\.\d+)?) % lost")
 
 
 class _Card:
@@ -170,5 +170,5 @@ def falling_line(points: list[tuple[float, float]]) -> Markup:
     line = tag("polyline", points=path, fill="none", stroke="currentColor", stroke_width="2",
                vector_effect="non-scaling-stroke")  # fmt: skip
     drawn = tag("svg", line, viewBox="0 0 100 40", preserveAspectRatio="none", class_="pv-spark", role="img",
-                aria_label=f"Loss so far, from {most:.3g} down to {least:.3g}")  # fmt: skip
-    return tag("div", drawn, tag("p", f"loss {most:.3g} → {points[-1][1]:.3g}", class_="pv-hint"))
+                aria_label=f"Detail lost so far, from {most:.3g} % down to {least:.3g} %")  # fmt: skip
+    return tag("div", drawn, tag("p", f"{most:.3g} % → {points[-1][1]:.3g} % of the detail lost", class_="pv-hint"))
