@@ -79,14 +79,17 @@ def persons(scene: Scene, crowd: Crowd, column: str | None) -> Attack:
     rows = scene.attacked.released[reached]
     chances = np.minimum(greatest[reached] * rows / total[reached], 1.0)
     model = least_k(scene)
-    limits = None if model is None else np.full(len(chances), 1.0 / model.threshold)
+    promise = None
+    if model is not None:
+        limits = np.full(len(chances), 1.0 / model.threshold)
+        promise = Promise(limits, np.zeros(len(chances)), model.statement_in_people())
     return attack_of(
         "prosecutor linkage of all rows",
         column,
         "knows the quasi-identifiers of all rows of a person; picks a record of the groups that fit every one",
         chances,
         1.0 / scene.people.people,
-        None if model is None or limits is None else Promise(limits, np.zeros(len(chances)), model.statement()),
+        promise,
         float(chances.max(initial=0.0)),
         f"a person has up to {int(rows.max(initial=0)):,} rows; who has many is found more surely",
         criterion="singling out",

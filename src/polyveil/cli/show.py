@@ -52,7 +52,9 @@ def show_release(
     if people:
         least, most = people["class_size"]["min"], people["class_size"]["max"]
         out.print(f"{least:,} to {most:,} people in each group (mean {people['class_size']['mean']:.1f})")
-    out.print(_claims_table(in_people(manifest)))
+    from polyveil.reports.facts import claims_in_people  # slow to load
+
+    out.print(_claims_table(claims_in_people(manifest)))
     out.print(_loss_table(manifest["loss"]))
     if bound is not None:
         lost, least = percent(manifest["loss"]["normalized_loss"]), percent(bound.normalized_loss)
@@ -62,17 +64,6 @@ def show_release(
         out.print(f"[yellow]Note:[/] {note}")
     if place:
         out.print(f"Published and verified: [bold]{place}[/]")
-
-
-def in_people(manifest: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
-    """The claims, measured in people where the policy names whom a row is about: the weaker figure of both."""
-    people = manifest.get("people")
-    if people is None:
-        return list(manifest["claims"])
-    return [
-        {**claim, "measured": counted["measured"]}
-        for claim, counted in zip(manifest["claims"], people["claims"], strict=True)
-    ]
 
 
 def _claims_table(claims: Sequence[Mapping[str, Any]]) -> Any:

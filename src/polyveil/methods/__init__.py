@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from pydantic import ValidationError
 
 from polyveil.errors import Fault, PolicyError, listed
 from polyveil.methods._repair.linked import Part, on_linked, presence, present, rows_in_each
-from polyveil.methods._repair.people import on_people, partition
+from polyveil.methods._repair.people import partition, refine_people
 from polyveil.methods.base import Method, Options, Task
 from polyveil.partition import Partition
 from polyveil.plugins import PluginError, Registry
@@ -100,13 +99,11 @@ def refined(task: Task, classes: Partition, effort: Refinement) -> Partition:
     """The method's classes improved as far as asked; as they are where it is not asked."""
     if effort is None:
         return classes
+    if task.table.person is not None:
+        return refine_people(task, classes, effort)
     from polyveil.methods.refine import refine
 
-    if task.table.person is None:
-        return refine(task, classes, effort)
-    return on_people(
-        task, lambda units, given: refine(units, replace(classes, class_of_row=given), effort), classes.class_of_row
-    )
+    return refine(task, classes, effort)
 
 
 __all__ = [

@@ -38,6 +38,9 @@ class KAnonymity(Model):
     def statement(self) -> str:
         return f"every group has at least {self.threshold:g} rows"
 
+    def statement_in_people(self) -> str:
+        return f"every group has at least {self.threshold:g} people"
+
     @classmethod
     def for_table(cls, policy: Policy) -> Sequence[Model]:
         """What k is about depends on the form of the release."""

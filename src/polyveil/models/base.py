@@ -106,6 +106,10 @@ class Model(ABC):
     def statement(self) -> str:
         """The demand in plain words, for example "every group has at least 5 rows"."""
 
+    def statement_in_people(self) -> str:
+        """The same where people are counted, who may have several rows."""
+        return self.statement()
+
     @classmethod
     def for_table(cls, policy: Policy) -> Sequence[Model]:
         """The models that a policy asks for once for the whole table."""
@@ -148,13 +152,16 @@ class Model(ABC):
     def judge(self, statistics: ClassStatistics) -> Verdict:
         """Judge every class. A table without classes holds nothing: it is not checked."""
         values = self.measure_all(statistics)
+        statement = self.statement_in_people() if statistics.in_people else self.statement()
         if len(values) == 0:
-            return self._verdict("not checked", float("nan"), None, 0, "there is no group to judge")
+            return self._verdict(statement, "not checked", float("nan"), None, 0, "there is no group to judge")
         failing = int(np.count_nonzero(~self.passes(values)))
         worst = self.worst(values)
-        return self._verdict("fails" if failing else "holds", float(values[worst]), worst, failing)
+        return self._verdict(statement, "fails" if failing else "holds", float(values[worst]), worst, failing)
 
-    def _verdict(self, outcome: Outcome, value: float, worst: int | None, failing: int, reason: str = "") -> Verdict:
+    def _verdict(
+        self, statement: str, outcome: Outcome, value: float, worst: int | None, failing: int, reason: str = ""
+    ) -> Verdict:
         return Verdict(
             model=self.key,
             attribute=self.attribute,
@@ -163,7 +170,7 @@ class Model(ABC):
             value=value,
             worst_class=worst,
             failing_classes=failing,
-            statement=self.statement(),
+            statement=statement,
             reason=reason,
             parameter=self.parameter,
         )

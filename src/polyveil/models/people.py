@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import ClassVar
 
 import numpy as np
 
@@ -29,6 +30,7 @@ MANY_PEOPLE = 1_000_000
 class PeopleStatistics(ClassStatistics):
     """`sizes` and `histograms` count rows; `people`, `having` and `sharing` count people as described above."""
 
+    in_people: ClassVar[bool] = True
     people: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     weight: int = FINE
     having: Mapping[str, Sparse] = field(default_factory=dict)
@@ -72,6 +74,11 @@ def people_of(person: IntArray, codes: Mapping[str, IntArray], attributes: Mappi
         for name, about in attributes.items()
     }
     return People(person, weight, weights, shared)
+
+
+def numbered(people: People) -> People:
+    """The same people, numbered from 0 without gaps."""
+    return replace(people, person=np.unique(people.person, return_inverse=True)[1])
 
 
 def rows_of_people(person: IntArray) -> IntArray:

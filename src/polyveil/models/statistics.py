@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import ClassVar
 
 import numpy as np
 
@@ -128,6 +129,9 @@ class ClassStatistics:
     sizes: IntArray
     attributes: Mapping[str, Attribute]
     histograms: Mapping[str, Sparse]
+
+    in_people: ClassVar[bool] = False
+    """Whether people are counted, who may have several rows."""
 
     @property
     def classes(self) -> int:

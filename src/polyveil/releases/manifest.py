@@ -70,7 +70,12 @@ def people_section(table: CodedTable, statistics: ClassStatistics, models: Seque
     """The guarantees in people. A reader without keys cannot check these figures, and is told so."""
     sizes = statistics.people if isinstance(statistics, PeopleStatistics) else statistics.sizes
     claims = [
-        {"model": model.key, "attribute": model.attribute, "measured": _finite(model.judge(statistics).value)}
+        {
+            "model": model.key,
+            "attribute": model.attribute,
+            "statement": model.statement_in_people(),
+            "measured": _finite(model.judge(statistics).value),
+        }
         for model in models
     ]
     return {

@@ -22,6 +22,14 @@ from polyveil.verification.classes import class_of_row
 from polyveil.verification.relational import views_of
 
 
+def claims_in_people(manifest: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """The claims; where the policy names whom a row is about, as stated and measured in people: the weaker of both."""
+    people = manifest.get("people")
+    if people is None:
+        return list(manifest["claims"])
+    return [{**claim, **counted} for claim, counted in zip(manifest["claims"], people["claims"], strict=True)]
+
+
 @dataclass(frozen=True, eq=False)
 class Facts:
     """A release as its reader sees it."""

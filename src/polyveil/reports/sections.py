@@ -14,7 +14,7 @@ from polyveil.policy.forms import sentence_of
 from polyveil.reports import distributions
 from polyveil.reports.bars import Bar, bars, meter
 from polyveil.reports.charts import Bin, histogram
-from polyveil.reports.facts import Facts
+from polyveil.reports.facts import Facts, claims_in_people
 from polyveil.reports.markup import Markup, number, percent, table, tag
 from polyveil.reports.page import Section
 
@@ -29,8 +29,12 @@ def lead(facts: Facts) -> Markup:
         if facts.exact_quasi
         else f"Every row has the same quasi-identifiers as at least {number(least - 1)} others."
     )
+    people = manifest.get("people")
+    about = "people" if people is None else f"{number(people['released'])} people"
+    if people is not None:
+        alike += f" Every group has at least {number(people['class_size']['min'])} people, with all their rows."
     text = (
-        f"{number(rows)} rows about people, published as {sentence_of(facts.form)}. {alike} "
+        f"{number(rows)} rows about {about}, published as {sentence_of(facts.form)}. {alike} "
         "This page shows the guarantees, how well they are met, how much detail was lost, and what is not covered. "
         "It is made from the published files only."
     )
@@ -42,7 +46,7 @@ def lead(facts: Facts) -> Markup:
             number(manifest["classes"]),
             f"{manifest['class_size']['mean']:.1f} rows on average",
         ),
-        ("smallest", f"{number(least)} rows", f"largest {number(manifest['class_size']['max'])}"),
+        _smallest(manifest),
         ("detail lost", percent(loss["normalized_loss"]), "of the quasi-identifiers, on average"),
     ]
     shown = [
@@ -52,10 +56,17 @@ def lead(facts: Facts) -> Markup:
     return Markup(tag("p", text, class_="lead") + tag("dl", *shown, class_="cards"))
 
 
+def _smallest(manifest: Mapping[str, Any]) -> tuple[str, str, str]:
+    """The smallest group, in people where they are counted."""
+    unit, counted = ("people", manifest["people"]) if "people" in manifest else ("rows", manifest)
+    sizes = counted["class_size"]
+    return "smallest", f"{number(sizes['min'])} {unit}", f"largest {number(sizes['max'])}"
+
+
 def promises(facts: Facts) -> Section:
     """What was asked, what was reached, and against whom it helps."""
     known = MODELS
-    claims = facts.manifest["claims"]
+    claims = claims_in_people(facts.manifest)
     method = facts.manifest["method"]
     made = tag("p", f"Made with the method {method['name']}.", class_="soft")
     if not claims:
@@ -274,6 +285,8 @@ def limits(facts: Facts) -> Section:
             f"Guarantees count people as well as rows: {number(people['count'])} people, at least "
             f"{number(people['class_size']['min'])} in every group."
         )
+        if facts.policy.person is None:
+            unit += " The files do not show whose rows belong together, so people cannot be counted from them."
     words = [
         *(f"{text[0].upper()}{text[1:]}." for text in open_ends if text),
         "A second release about the same people can be combined with this one. "

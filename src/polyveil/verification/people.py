@@ -53,6 +53,8 @@ def _impossible(manifest: Mapping[str, Any], models: Sequence[Model], statistics
     for model, claim in zip(models, claims, strict=True):
         value = np.inf if claim["measured"] is None else float(claim["measured"])
         name = f"{model.key} of {model.attribute}" if model.attribute else model.key
+        if claim.get("statement", model.statement_in_people()) != model.statement_in_people():
+            found.append(f"they do not state that {model.statement_in_people()}")
         if np.isfinite(value) and not model.passes(np.array([value]))[0]:
             found.append(f"{name} is not kept")
         if model.attribute is None and model.parameter == "k" and value != least:

@@ -172,6 +172,7 @@ class PeopleClaimShape(_Part):
 
     model: Word
     attribute: str | None
+    statement: str | None = None
     measured: float | None
 
 

@@ -60,6 +60,8 @@ def write_views(
         rows.write_parquet(folder / "original.parquet")
         if not facts.linked:
             figures["utility"] = _utility(original.coded, of_row)
+        if original.coded.person is not None:
+            figures["people"] = _people_sizes(of_row, original.coded.person)
     write_json(folder / "explore.json", figures)
 
 
@@ -107,6 +109,13 @@ def _original_rows(original: Original, of_row: IntArray, cells: pl.DataFrame, cl
     number[kept] = found[CLASS].fill_null(0).to_numpy() if names else 1
     rows = pl.DataFrame({"row": np.arange(len(of_row)), CLASS: number})
     return rows.with_columns(pl.col(CLASS).replace(0, None)).sort(CLASS, nulls_last=True, maintain_order=True)
+
+
+def _people_sizes(of_row: IntArray, person: IntArray) -> Any:
+    """The groups by how many people they have."""
+    members = pl.DataFrame({"group": of_row, "person": person}).filter(pl.col("group") >= 0).unique()
+    sizes = members.group_by("group").len().get_column("len").to_numpy()
+    return _histogram(sizes.astype(np.float64), np.ones(len(sizes)), whole=True)
 
 
 def _figures(facts: Facts, classes: IntArray, bound: Bound | None) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from polyveil.partition import Partition, partition_of
 
 def partition(method: Method[Any], task: Task) -> Partition:
     """The method's classes; those that break a model without constraints are merged until none does."""
-    others = tuple(model for model in task.models if _only_by_model(model, task))
+    others = tuple(model for model in task.models if only_by_model(model, task))
     if not others or method.judges_by_model:
         return method.partition(task)
     searched = replace(task, models=tuple(model for model in task.models if model not in others))
@@ -38,7 +38,8 @@ def partition(method: Method[Any], task: Task) -> Partition:
     return replace(partition_of(labels), found=found.found)
 
 
-def _only_by_model(model: Model, task: Task) -> bool:
+def only_by_model(model: Model, task: Task) -> bool:
+    """Whether no kernel can judge the model."""
     return any(isinstance(item, OnlyByModel) for item in model.constraints(task.attributes))
 
 

@@ -94,11 +94,12 @@ def _details(bench: Workbench, run: StoredRun, work: Work | None) -> None:
         return
     side_by_side(run, views, work)
     with ui.element("div").classes("pv-columns pv-two"):
+        unit, sizes = ("people", views["people"]) if "people" in views else ("rows", views["sizes"])
         with card(
             "Group sizes",
-            "Share of the groups by number of rows. A group is a set of rows that look alike in the release.",
+            f"Share of the groups by number of {unit}. A group is a set of rows that look alike in the release.",
         ):
-            _chart(charts.shares(views["sizes"], "rows"), "Group sizes")
+            _chart(charts.shares(sizes, unit), "Group sizes")
         with stack():
             with card("Detail lost by column", "0 %: unchanged, 100 %: nothing left."):
                 _losses(about["loss"]["by_attribute"])
@@ -114,8 +115,11 @@ def _head(run: StoredRun, about: Mapping[str, Any]) -> None:
     privacy, loss = about["privacy"], about["loss"]
     with card(run.title), row("pv-figures"):
         figure(f"{about['rows'] - about['suppressed']:,}", "rows released")
-        figure(f"{about['classes']:,}", "classes")
-        figure(number(privacy["k"]), "k, the smallest group")
+        in_people = about.get("people", about["rows"]) != about["rows"]
+        if in_people:
+            figure(f"{about['people']:,}", "people")
+        figure(f"{about['classes']:,}", "groups")
+        figure(number(privacy["k"]), "k, people in the smallest group" if in_people else "k, the smallest group")
         least, worst = least_l(privacy), worst_t(privacy)
         if least is not None:
             figure(f"{least:.2f}", "least l")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from nicegui import ui
@@ -37,15 +38,22 @@ def _model(kind: type[Model], asked: Mapping[str, Any], value: float) -> Model |
     return kind.for_column("a sensitive column", Column(role="sensitive"), privacy)
 
 
-def sentence(kind: type[Model], asked: Mapping[str, Any], value: float) -> str:
+def sentence(kind: type[Model], asked: Mapping[str, Any], value: float, *, in_people: bool = False) -> str:
     """What a threshold means, in the words that the release will use."""
-    model = _model(kind, asked, value)
-    words = (model or KAnonymity(int(value))).statement()
+    model = _model(kind, asked, value) or KAnonymity(int(value))
+    words = model.statement_in_people() if in_people else model.statement()
     return f"{words[:1].upper()}{words[1:]}."
 
 
 def guarantee(
-    kind: type[Model], place: dict[str, Any], bounds: Bounds, view: View, faults: Sequence[Fault], note: str = ""
+    kind: type[Model],
+    place: dict[str, Any],
+    bounds: Bounds,
+    view: View,
+    faults: Sequence[Fault],
+    note: str = "",
+    *,
+    in_people: bool = False,
 ) -> ui.element:
     """One guarantee; `place` holds its threshold under its key, which is absent while it is not asked for."""
     key, title = kind.parameter, kind.form.heading if kind.form else kind.title
@@ -66,7 +74,8 @@ def guarantee(
             switch = ui.switch(value=on, on_change=turn).mark(f"ask-{key}")
             switch.props["aria-label"] = f"Require {title}"
         if on:
-            slider(place, key, bounds, view.save, label=title, shown=lambda value: sentence(kind, place, value))
+            words = partial(sentence, kind, place, in_people=in_people)
+            slider(place, key, bounds, view.save, label=title, shown=words)
         if note:
             text(note, classes="pv-hint")
         explanation(kind)

@@ -103,7 +103,10 @@ class _Privacy:
         if bounds is None:
             return
         note = f"The table has {self.reach.rows:,} rows."
-        guarantee(KAnonymity, self.asked, bounds, self, at_place(faults, "privacy.k"), note=note)
+        people = bool(self.work.draft.having("person"))
+        if people:
+            note += " People are counted, each with all their rows."
+        guarantee(KAnonymity, self.asked, bounds, self, at_place(faults, "privacy.k"), note=note, in_people=people)
 
     def _closeness(self, faults: Sequence[Fault]) -> None:
         far = max(self.reach.columns[name].t for name in self.names)

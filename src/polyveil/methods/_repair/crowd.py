@@ -1,0 +1,214 @@
+"""People in groups, for kernels: each person a box over the quasi-identifiers and a multiset of sensitive values.
+
+A histogram has three parts, side by side: rows with a value, the weight of people who share it, and people who have it.
+Boxes of people and of groups lie in one array, the people's first, so that joining either kind is one operation. All
+statistics are exact at all times: tests recount them after a search.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from polyveil.arrays import Codes, FloatArray, IntArray
+from polyveil.methods._kernels.boxes import SET, kind_of
+from polyveil.methods._kernels.compiled import njit
+from polyveil.methods._kernels.judge import compile_constraints, sensitive_matrix
+from polyveil.methods._repair.crowd_judge import Judges, broken_by
+from polyveil.methods._search.space import (
+    KIND,
+    WORD,
+    Bits,
+    Space,
+    as_int64,
+    box_loss,
+    clear_box,
+    costliest_first,
+    make_space,
+)
+from polyveil.methods.base import Task
+from polyveil.models.joint import joint_name
+from polyveil.models.people import People
+from polyveil.table.coded import CodedTable
+
+
+class Crowd(NamedTuple):
+    """People, who never change: their rows, and what they add to histograms; their boxes are in `Groups`."""
+
+    rows: IntArray
+    begin: IntArray  # person p adds what lies from begin[p] to begin[p + 1]
+    place: Codes
+    times: Codes
+    weight: Codes
+
+
+class Groups(NamedTuple):
+    """Groups of people under change; a group without members has no rows and no loss."""
+
+    of_person: Codes
+    after: Codes  # the next member of the same group (-1: none)
+    before: Codes
+    head: Codes
+    people: IntArray
+    rows: IntArray
+    box: Codes
+    words: Bits
+    hist: IntArray
+    loss: FloatArray
+    broken: FloatArray  # how far the guarantees are broken
+
+
+def crowd_of(table: CodedTable, people: People) -> Crowd:
+    """What each person adds to a histogram, equal values together; people are numbered from 0 without gaps."""
+    places = sensitive_matrix(table)
+    names = [*(column.name for column in table.sensitive), *map(joint_name, table.together)]
+    weights = np.array([people.weights[name] for name in names], dtype=np.int64).reshape(len(names), table.rows).T
+    width = int(places.max(initial=0)) + 1
+    key = people.person[:, None].astype(np.int64) * width + places
+    found, which = np.unique(key.ravel(), return_inverse=True)
+    of_person = found // width
+    return Crowd(
+        rows=np.bincount(people.person).astype(np.int64),
+        begin=np.searchsorted(of_person, np.arange(int(people.person.max(initial=-1)) + 2)).astype(np.int64),
+        place=(found % width).astype(np.int32),
+        times=np.bincount(which.ravel(), minlength=len(found)).astype(np.int32),
+        weight=np.bincount(which.ravel(), weights=weights.ravel(), minlength=len(found)).astype(np.int32),
+    )
+
+
+def space_of(task: Task) -> tuple[Space, CodedTable]:
+    """What boxes cost, and the table with its quasi-identifiers in the space's order."""
+    table = costliest_first(task.table)
+    only_boxes = CodedTable(rows=table.rows, quasi=table.quasi, sensitive=())
+    return make_space(only_boxes, compile_constraints((), {}, only_boxes))[0], table
+
+
+def groups_of(
+    space: Space, table: CodedTable, crowd: Crowd, judges: Judges, person: IntArray, label: IntArray
+) -> Groups:
+    """Groups from each person's label, numbered from 0; every label has a slot of its own."""
+    people, slots = len(label), int(label.max(initial=-1)) + 1
+    attributes = len(table.quasi)
+    box = np.empty((people + slots + 2, 2 * attributes), dtype=np.int32)  # two to try changes in
+    words = np.zeros((people + slots + 2, space.words), dtype=np.uint64)
+    box[:, :attributes], box[:, attributes:] = np.iinfo(np.int32).max, -1
+    for a, column in enumerate(table.quasi):
+        if kind_of(column) == SET:
+            word = space.shape[a, WORD] + (column.codes >> 6)
+            bit = np.uint64(1) << (column.codes & 63).astype(np.uint64)
+            np.bitwise_or.at(words, (person, word), bit)
+        else:
+            np.minimum.at(box[:, a], person, column.codes.astype(np.int32))
+            np.maximum.at(box[:, attributes + a], person, column.codes.astype(np.int32))
+    nobody = np.full(people, -1, dtype=np.int32)
+    groups = Groups(
+        of_person=nobody,
+        after=nobody.copy(),
+        before=nobody.copy(),
+        head=np.full(slots, -1, dtype=np.int32),
+        people=np.zeros(slots, dtype=np.int64),
+        rows=np.zeros(slots, dtype=np.int64),
+        box=box,
+        words=words,
+        hist=np.zeros((slots, 3 * judges.width), dtype=np.int64),
+        loss=np.zeros(slots),
+        broken=np.zeros(slots),
+    )
+    fill(space, crowd, judges, groups, label.astype(np.int64))
+    return groups
+
+
+@njit
+def fill(space: Space, crowd: Crowd, judges: Judges, groups: Groups, label: IntArray) -> None:
+    """Put everybody into the group of their label."""
+    first = len(groups.of_person)
+    for p in range(first):
+        c = label[p]
+        link(groups, c, p)
+        count(crowd, groups, c, p, 1)
+        join_box(space, groups, first + c, p)
+    for c in range(len(groups.head)):
+        if groups.people[c] > 0:
+            groups.loss[c] = box_loss(space, groups.box, groups.words, first + c)
+            groups.broken[c] = broken(judges, groups, c)
+
+
+@njit
+def link(groups: Groups, c: int, p: int) -> None:
+    """Make p the first in the list of c's members."""
+    old = groups.head[c]
+    groups.of_person[p], groups.after[p], groups.before[p] = c, old, -1
+    if old >= 0:
+        groups.before[old] = p
+    groups.head[c] = p
+
+
+@njit
+def unlink(groups: Groups, p: int) -> None:
+    """Take p out of the list of members."""
+    before, after = groups.before[p], groups.after[p]
+    if before >= 0:
+        groups.after[before] = after
+    else:
+        groups.head[groups.of_person[p]] = after
+    if after >= 0:
+        groups.before[after] = before
+
+
+@njit
+def count(crowd: Crowd, groups: Groups, c: int, p: int, by: int) -> None:
+    """Count person p `by` times more in the sizes and the histogram of c."""
+    groups.people[c] += by
+    groups.rows[c] += by * crowd.rows[p]
+    width = groups.hist.shape[1] // 3
+    for i in range(crowd.begin[p], crowd.begin[p + 1]):
+        v = crowd.place[i]
+        groups.hist[c, v] += by * crowd.times[i]
+        groups.hist[c, width + v] += by * crowd.weight[i]
+        groups.hist[c, 2 * width + v] += by
+
+
+@njit
+def broken(judges: Judges, groups: Groups, c: int) -> float:
+    """How far group c, which has members, breaks its guarantees."""
+    return broken_by(judges, groups.hist, c, groups.people[c], groups.rows[c])
+
+
+@njit
+def join_box(space: Space, groups: Groups, to: int, other: int) -> None:
+    """Widen box `to` to cover box `other`."""
+    attributes = len(space.shape)
+    for a in range(attributes):
+        if space.shape[a, KIND] != SET:
+            groups.box[to, a] = min(groups.box[to, a], groups.box[other, a])
+            groups.box[to, attributes + a] = max(groups.box[to, attributes + a], groups.box[other, attributes + a])
+    for i in range(space.words):
+        groups.words[to, i] |= groups.words[other, i]
+
+
+@njit
+def box_without(space: Space, groups: Groups, p: int, to: int) -> None:
+    """The box of p's group without p, into box `to`; stops as soon as it is as wide as with p."""
+    c = as_int64(groups.of_person[p])
+    whole = len(groups.of_person) + c
+    clear_box(space, groups.box, groups.words, to)
+    member = as_int64(groups.head[c])
+    while member >= 0:
+        if member != p:
+            join_box(space, groups, to, member)
+            if same_box(space, groups, to, whole):
+                return
+        member = as_int64(groups.after[member])
+
+
+@njit
+def same_box(space: Space, groups: Groups, one: int, two: int) -> bool:
+    """Whether two boxes are equal."""
+    for i in range(groups.box.shape[1]):
+        if groups.box[one, i] != groups.box[two, i]:
+            return False
+    same = True
+    for i in range(space.words):
+        same &= groups.words[one, i] == groups.words[two, i]
+    return same

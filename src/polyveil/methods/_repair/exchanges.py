@@ -1,0 +1,192 @@
+"""People change groups: one moves, or two of different groups change places, with all their rows.
+
+What is lowered is the loss of all rows, plus a price on how far groups break their guarantees. The price rises from
+round to round, so that groups which break something are mended while loss is still easily traded; a change that costs d
+is made with probability exp(-d / temperature), and the temperature falls (simulated annealing, Kirkpatrick et al.
+1983). Candidates come from a person's neighbourhood in random orders in which near people are alike.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from polyveil.arrays import Codes
+from polyveil.methods._kernels.compiled import njit
+from polyveil.methods._repair.crowd import Crowd, Groups, box_without, broken, count, join_box, link, unlink
+from polyveil.methods._repair.crowd_judge import Judges
+from polyveil.methods._search.space import Flag, Space, as_int64, box_loss, copy_box, loss_joined
+
+LOOKS = 32
+"""People looked at for one in a group with loss or a broken guarantee."""
+PARTNERS = 4
+"""Members tried for an exchange where a move alone costs too much."""
+COOLING_STEPS = 64
+"""Attempts between two changes of the temperature."""
+
+
+@njit
+def exchange_people(
+    space: Space,
+    crowd: Crowd,
+    judges: Judges,
+    groups: Groups,
+    orders: Codes,
+    places: Codes,
+    attempts: int,
+    start: float,
+    end: float,
+    price: float,
+    reach: float,
+    seed: int,
+    stop: Flag,
+) -> float:
+    """Try changes while the temperature falls from `start` to `end`; returns how much loss and price fell."""
+    np.random.seed(seed)  # noqa: NPY002 - kernels have no generators
+    n = len(groups.of_person)
+    spare = len(groups.box) - 2
+    temperature, fell = start, 0.0
+    cooling = (end / start) ** (COOLING_STEPS / max(attempts, COOLING_STEPS)) if start > 0.0 else 1.0
+    for attempt in range(attempts):
+        if attempt % COOLING_STEPS == 0:
+            temperature *= cooling
+            if stop[0] != 0:
+                break
+        p = person_to_move(groups)
+        if p < 0:
+            continue
+        k = np.random.randint(orders.shape[0])  # noqa: NPY002
+        step = int(-reach * np.log(1.0 - np.random.random())) + 1  # noqa: NPY002
+        place = places[k, p] + (step if np.random.random() < 0.5 else -step)  # noqa: NPY002
+        if place < 0 or place >= n:
+            continue
+        other = as_int64(orders[k, place])
+        if groups.of_person[other] == groups.of_person[p]:
+            continue
+        allowed = -temperature * np.log(1.0 - np.random.random())  # noqa: NPY002
+        fall = try_move(space, crowd, judges, groups, p, as_int64(groups.of_person[other]), price, allowed, spare)
+        for _ in range(PARTNERS):
+            if fall != 0.0 or other < 0:
+                break
+            following = as_int64(groups.after[other])
+            fall = try_exchange(space, crowd, judges, groups, p, other, price, allowed, spare)
+            other = following
+        fell += fall
+    return fell
+
+
+@njit
+def person_to_move(groups: Groups) -> int:
+    """A random person of a group with loss or a broken guarantee (-1: none found soon)."""
+    for _ in range(LOOKS):
+        p = np.random.randint(len(groups.of_person))  # noqa: NPY002
+        c = groups.of_person[p]
+        if groups.loss[c] > 0.0 or groups.broken[c] > 0.0:
+            return p
+    return -1
+
+
+@njit
+def cost_of(groups: Groups, c: int, loss: float, broken: float, price: float) -> float:
+    """What group c adds to what is lowered, were its loss and what it breaks these."""
+    return groups.rows[c] * (loss + price * broken)
+
+
+@njit
+def try_move(
+    space: Space,
+    crowd: Crowd,
+    judges: Judges,
+    groups: Groups,
+    p: int,
+    to: int,
+    price: float,
+    allowed: float,
+    spare: int,
+) -> float:
+    """Move p to another group if that costs less than `allowed`; returns by how much loss and price fell."""
+    first = len(groups.of_person)
+    own = as_int64(groups.of_person[p])
+    before = cost_of(groups, own, groups.loss[own], groups.broken[own], price)
+    old = cost_of(groups, to, groups.loss[to], groups.broken[to], price)
+    widened = loss_joined(space, groups.box, groups.words, p, first + to)
+    rows = crowd.rows[p]
+    if (groups.rows[to] + rows) * widened - old - before >= allowed:
+        return 0.0
+    alone = groups.people[own] == 1
+    left = 0.0
+    if not alone:
+        box_without(space, groups, p, spare)
+        left = box_loss(space, groups.box, groups.words, spare)
+    if (groups.rows[to] + rows) * widened + (groups.rows[own] - rows) * left - old - before >= allowed:
+        return 0.0
+    count(crowd, groups, own, p, -1)
+    count(crowd, groups, to, p, 1)
+    worse = 0.0 if alone else broken(judges, groups, own)
+    now = broken(judges, groups, to)
+    rise = cost_of(groups, own, left, worse, price) + cost_of(groups, to, widened, now, price) - old - before
+    if rise >= allowed or rise == 0.0:
+        count(crowd, groups, to, p, -1)
+        count(crowd, groups, own, p, 1)
+        return 0.0
+    unlink(groups, p)
+    link(groups, to, p)
+    if not alone:
+        copy_box(space, groups.box, groups.words, spare, groups.box, groups.words, first + own)
+    join_box(space, groups, first + to, p)
+    groups.loss[own], groups.loss[to] = left, widened
+    groups.broken[own], groups.broken[to] = worse, now
+    return -rise
+
+
+@njit
+def try_exchange(
+    space: Space,
+    crowd: Crowd,
+    judges: Judges,
+    groups: Groups,
+    p: int,
+    other: int,
+    price: float,
+    allowed: float,
+    spare: int,
+) -> float:
+    """Let two people of different groups change places if that costs less than `allowed`; returns the fall."""
+    first = len(groups.of_person)
+    one, two = as_int64(groups.of_person[p]), as_int64(groups.of_person[other])
+    before = cost_of(groups, one, groups.loss[one], groups.broken[one], price)
+    before += cost_of(groups, two, groups.loss[two], groups.broken[two], price)
+    box_without(space, groups, p, spare)
+    join_box(space, groups, spare, other)
+    loss = box_loss(space, groups.box, groups.words, spare)
+    more = crowd.rows[other] - crowd.rows[p]
+    if (groups.rows[one] + more) * loss - before >= allowed:
+        return 0.0
+    box_without(space, groups, other, spare + 1)
+    join_box(space, groups, spare + 1, p)
+    other_loss = box_loss(space, groups.box, groups.words, spare + 1)
+    if (groups.rows[one] + more) * loss + (groups.rows[two] - more) * other_loss - before >= allowed:
+        return 0.0
+    swap_counts(crowd, groups, one, two, p, other)
+    worse, other_worse = broken(judges, groups, one), broken(judges, groups, two)
+    rise = cost_of(groups, one, loss, worse, price) + cost_of(groups, two, other_loss, other_worse, price) - before
+    if rise >= allowed or rise == 0.0:
+        swap_counts(crowd, groups, one, two, other, p)
+        return 0.0
+    unlink(groups, p)
+    unlink(groups, other)
+    link(groups, two, p)
+    link(groups, one, other)
+    copy_box(space, groups.box, groups.words, spare, groups.box, groups.words, first + one)
+    copy_box(space, groups.box, groups.words, spare + 1, groups.box, groups.words, first + two)
+    groups.loss[one], groups.loss[two] = loss, other_loss
+    groups.broken[one], groups.broken[two] = worse, other_worse
+    return -rise
+
+
+@njit
+def swap_counts(crowd: Crowd, groups: Groups, one: int, two: int, gone: int, come: int) -> None:
+    """Count `gone` in group `two` instead of `one`, and `come` the other way round."""
+    count(crowd, groups, one, gone, -1)
+    count(crowd, groups, two, gone, 1)
+    count(crowd, groups, two, come, -1)
+    count(crowd, groups, one, come, 1)
