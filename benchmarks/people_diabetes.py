@@ -5,8 +5,8 @@
 For k alone and for every t the same policy runs twice: `patient_nbr` as an identifier, so that guarantees count rows,
 and as the person, so that they count people. The first line is what is lost when all rows of a person look alike, and
 every person is a group: no release by people can lose less. Groups of fewer than k people are counted from the released
-classes and the input, by plain counting. Seconds are the processor's, of all cores, kernels compiled before. `--rows` takes the first patients with about that many rows, `--write` puts
-the table into docs/how-to/people.md.
+classes and the input, by plain counting. Seconds are the processor's, of all cores, after kernels are compiled.
+`--rows` takes the first patients with about that many rows, `--write` puts the table into docs/how-to/people.md.
 """
 
 from __future__ import annotations

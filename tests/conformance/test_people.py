@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Mapping
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -236,3 +237,23 @@ def test_every_method_that_makes_classes(method: str) -> None:
         check_sharing(frame, release, ("x",), close(emd_equal, 0.4))
         check_sharing(frame, release, ("n",), close(emd_line, 0.4))
     assert min(map(len, classes_of(frame, release, "x"))) >= 3
+
+
+@pytest.mark.parametrize("method", ["sift", "kaca"])
+def test_counted_from_the_files_and_the_private_map(method: str, tmp_path: Path) -> None:
+    frame = visits(80, 4)
+    asked = policy(method, {"k": 3, "l": 2, "t": 0.5}, {"x": {**X, "distance": "equal"}})
+    release = polyveil.anonymize(frame, asked, out=tmp_path / "release", seed=1)
+    release.save_private(tmp_path / "private")
+    found = pl.read_parquet(tmp_path / "private" / "row_map.parquet").sort("row")
+    assert found["row"].to_list() == list(range(1, frame.height + 1))
+    mapped = frame.with_columns(found["class"])
+    assert mapped.group_by("who").agg(pl.col("class").n_unique())["class"].max() == 1
+    assert mapped.group_by("class").agg(pl.col("who").n_unique())["who"].min() >= 3  # type: ignore[operator]
+    rows = pl.read_parquet(tmp_path / "release" / "table.parquet")
+    groups = rows.group_by("age", "town").agg(pl.col("x").sort())
+    inside = mapped.group_by("class").agg(pl.col("x").sort(), pl.col("age").min().alias("low"), pl.col("age").max())
+    assert sorted(groups["x"].to_list()) == sorted(inside["x"].to_list())
+    boxes = {(low, high) for low, high in inside.select("low", "age").iter_rows()}
+    ends = [[int(end) for end in cell.strip("[]").split("-")] for cell in groups["age"]]
+    assert {(end[0], end[-1]) for end in ends} == boxes

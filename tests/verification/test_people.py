@@ -93,6 +93,7 @@ def test_without_keys_people_per_group_are_not_checked_and_the_release_holds(mad
         (("claims", 0, "measured"), 2),
         (("claims", 2, "measured"), 0.9),
         (("claims", 0, "model"), "p-sensitivity"),
+        (("claims", 0, "statement"), "every group has at least 30 people"),
         (("hidden",), 1),
     ],
 )
@@ -111,6 +112,16 @@ def test_the_row_map_counts_people_exactly(made: Made) -> None:
     assert outcome(found, PER_GROUP) == "holds"
     assert outcome(found, "k-anonymity in people") == "holds"
     assert outcome(found, "t-closeness of illness in people") == "holds"
+
+
+def test_where_people_are_counted_statements_say_people(made: Made) -> None:
+    said = f"every group has at least {K} people"
+    assert made.release.manifest["people"]["claims"][0]["statement"] == said
+    found = polyveil.verify(made.folder, source=made.frame, row_map=made.row_map)
+    assert said in next(f.message for f in found.findings if f.check == "k-anonymity in people")
+    assert said in (made.folder / "report.html").read_text(encoding="utf-8")
+    attacked = polyveil.attack(made.release, made.frame, policy=POLICY, trials=20)
+    assert said in {attack.promise for attack in attacked.attacks if attack.name == "prosecutor linkage of all rows"}
 
 
 def test_a_row_map_of_another_release_fails(made: Made, tmp_path: Path) -> None:

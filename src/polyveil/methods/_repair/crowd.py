@@ -17,13 +17,17 @@ from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._kernels.judge import compile_constraints, sensitive_matrix
 from polyveil.methods._repair.crowd_judge import Judges, broken_by
 from polyveil.methods._search.space import (
+    GAP,
     KIND,
+    NULL,
+    ORDERED,
+    POSITION,
     WORD,
+    WORDS,
     Bits,
     Space,
     as_int64,
-    box_loss,
-    clear_box,
+    bit_count,
     costliest_first,
     make_space,
 )
@@ -31,6 +35,14 @@ from polyveil.methods.base import Task
 from polyveil.models.joint import joint_name
 from polyveil.models.people import People
 from polyveil.table.coded import CodedTable
+
+
+class Costs(NamedTuple):
+    """What boxes cost: `shape` and `cost` of a `Space`. Kernels pay for every array they pass on, so no others."""
+
+    shape: IntArray
+    cost: FloatArray
+    words: int
 
 
 class Crowd(NamedTuple):
@@ -77,6 +89,36 @@ def crowd_of(table: CodedTable, people: People) -> Crowd:
     )
 
 
+@njit
+def box_cost(costs: Costs, box: Codes, words: Bits, b: int, other: int) -> float:
+    """What a row costs in the box that covers two boxes, which may be the same one twice."""
+    total = 0.0
+    attributes = len(costs.shape)
+    for a in range(attributes):
+        if costs.shape[a, KIND] == SET:
+            values, begin = -1, costs.shape[a, WORD]
+            for i in range(begin, begin + costs.shape[a, WORDS]):
+                values += bit_count(words[b, i] | words[other, i])
+            total += values * costs.cost[a]
+            continue
+        low = min(box[b, a], box[other, a])
+        high = max(box[b, attributes + a], box[other, attributes + a])
+        if low >= high:
+            continue
+        if costs.shape[a, KIND] != ORDERED:
+            level = 0
+            while (2 << level) <= high - low:
+                level += 1
+            begin = costs.shape[a, GAP + level]
+            total += max(costs.cost[begin + low], costs.cost[begin + high - (1 << level)])
+        elif high == costs.shape[a, NULL]:
+            total += costs.cost[a]
+        else:
+            begin = costs.shape[a, POSITION]
+            total += costs.cost[begin + high] - costs.cost[begin + low]
+    return total
+
+
 def space_of(task: Task) -> tuple[Space, CodedTable]:
     """What boxes cost, and the table with its quasi-identifiers in the space's order."""
     table = costliest_first(task.table)
@@ -85,17 +127,17 @@ def space_of(task: Task) -> tuple[Space, CodedTable]:
 
 
 def groups_of(
-    space: Space, table: CodedTable, crowd: Crowd, judges: Judges, person: IntArray, label: IntArray
+    costs: Costs, table: CodedTable, crowd: Crowd, judges: Judges, person: IntArray, label: IntArray
 ) -> Groups:
     """Groups from each person's label, numbered from 0; every label has a slot of its own."""
     people, slots = len(label), int(label.max(initial=-1)) + 1
     attributes = len(table.quasi)
     box = np.empty((people + slots + 2, 2 * attributes), dtype=np.int32)  # two to try changes in
-    words = np.zeros((people + slots + 2, space.words), dtype=np.uint64)
+    words = np.zeros((people + slots + 2, costs.words), dtype=np.uint64)
     box[:, :attributes], box[:, attributes:] = np.iinfo(np.int32).max, -1
     for a, column in enumerate(table.quasi):
         if kind_of(column) == SET:
-            word = space.shape[a, WORD] + (column.codes >> 6)
+            word = costs.shape[a, WORD] + (column.codes >> 6)
             bit = np.uint64(1) << (column.codes & 63).astype(np.uint64)
             np.bitwise_or.at(words, (person, word), bit)
         else:
@@ -115,22 +157,22 @@ def groups_of(
         loss=np.zeros(slots),
         broken=np.zeros(slots),
     )
-    fill(space, crowd, judges, groups, label.astype(np.int64))
+    fill(costs, crowd, judges, groups, label.astype(np.int64))
     return groups
 
 
 @njit
-def fill(space: Space, crowd: Crowd, judges: Judges, groups: Groups, label: IntArray) -> None:
+def fill(costs: Costs, crowd: Crowd, judges: Judges, groups: Groups, label: IntArray) -> None:
     """Put everybody into the group of their label."""
     first = len(groups.of_person)
     for p in range(first):
         c = label[p]
         link(groups, c, p)
         count(crowd, groups, c, p, 1)
-        join_box(space, groups, first + c, p)
+        join_box(groups, first + c, p)
     for c in range(len(groups.head)):
         if groups.people[c] > 0:
-            groups.loss[c] = box_loss(space, groups.box, groups.words, first + c)
+            groups.loss[c] = box_cost(costs, groups.box, groups.words, first + c, first + c)
             groups.broken[c] = broken(judges, groups, c)
 
 
@@ -176,39 +218,56 @@ def broken(judges: Judges, groups: Groups, c: int) -> float:
 
 
 @njit
-def join_box(space: Space, groups: Groups, to: int, other: int) -> None:
+def join_box(groups: Groups, to: int, other: int) -> None:
     """Widen box `to` to cover box `other`."""
-    attributes = len(space.shape)
-    for a in range(attributes):
-        if space.shape[a, KIND] != SET:
-            groups.box[to, a] = min(groups.box[to, a], groups.box[other, a])
-            groups.box[to, attributes + a] = max(groups.box[to, attributes + a], groups.box[other, attributes + a])
-    for i in range(space.words):
+    attributes = groups.box.shape[1] // 2
+    for a in range(attributes):  # of a set both ends stay as they are in an empty box
+        groups.box[to, a] = min(groups.box[to, a], groups.box[other, a])
+        groups.box[to, attributes + a] = max(groups.box[to, attributes + a], groups.box[other, attributes + a])
+    for i in range(groups.words.shape[1]):
         groups.words[to, i] |= groups.words[other, i]
 
 
 @njit
-def box_without(space: Space, groups: Groups, p: int, to: int) -> None:
+def box_without(groups: Groups, p: int, to: int) -> None:
     """The box of p's group without p, into box `to`; stops as soon as it is as wide as with p."""
     c = as_int64(groups.of_person[p])
     whole = len(groups.of_person) + c
-    clear_box(space, groups.box, groups.words, to)
+    clear(groups, to)
     member = as_int64(groups.head[c])
     while member >= 0:
         if member != p:
-            join_box(space, groups, to, member)
-            if same_box(space, groups, to, whole):
+            join_box(groups, to, member)
+            if same_box(groups, to, whole):
                 return
         member = as_int64(groups.after[member])
 
 
 @njit
-def same_box(space: Space, groups: Groups, one: int, two: int) -> bool:
+def clear(groups: Groups, b: int) -> None:
+    """Make box b empty."""
+    for i in range(groups.box.shape[1]):
+        groups.box[b, i] = np.int32(2**31 - 1) if 2 * i < groups.box.shape[1] else np.int32(-1)
+    for i in range(groups.words.shape[1]):
+        groups.words[b, i] = np.uint64(0)
+
+
+@njit
+def copy(groups: Groups, b: int, to: int) -> None:
+    """Copy box b to another place."""
+    for i in range(groups.box.shape[1]):
+        groups.box[to, i] = groups.box[b, i]
+    for i in range(groups.words.shape[1]):
+        groups.words[to, i] = groups.words[b, i]
+
+
+@njit
+def same_box(groups: Groups, one: int, two: int) -> bool:
     """Whether two boxes are equal."""
     for i in range(groups.box.shape[1]):
         if groups.box[one, i] != groups.box[two, i]:
             return False
     same = True
-    for i in range(space.words):
+    for i in range(groups.words.shape[1]):
         same &= groups.words[one, i] == groups.words[two, i]
     return same

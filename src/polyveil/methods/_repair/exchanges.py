@@ -12,9 +12,21 @@ import numpy as np
 
 from polyveil.arrays import Codes
 from polyveil.methods._kernels.compiled import njit
-from polyveil.methods._repair.crowd import Crowd, Groups, box_without, broken, count, join_box, link, unlink
+from polyveil.methods._repair.crowd import (
+    Costs,
+    Crowd,
+    Groups,
+    box_cost,
+    box_without,
+    broken,
+    copy,
+    count,
+    join_box,
+    link,
+    unlink,
+)
 from polyveil.methods._repair.crowd_judge import Judges
-from polyveil.methods._search.space import Flag, Space, as_int64, box_loss, copy_box, loss_joined
+from polyveil.methods._search.space import Flag, as_int64
 
 LOOKS = 32
 """People looked at for one in a group with loss or a broken guarantee."""
@@ -26,7 +38,7 @@ COOLING_STEPS = 64
 
 @njit
 def exchange_people(
-    space: Space,
+    costs: Costs,
     crowd: Crowd,
     judges: Judges,
     groups: Groups,
@@ -63,12 +75,12 @@ def exchange_people(
         if groups.of_person[other] == groups.of_person[p]:
             continue
         allowed = -temperature * np.log(1.0 - np.random.random())  # noqa: NPY002
-        fall = try_move(space, crowd, judges, groups, p, as_int64(groups.of_person[other]), price, allowed, spare)
+        fall = try_move(costs, crowd, judges, groups, p, as_int64(groups.of_person[other]), price, allowed, spare)
         for _ in range(PARTNERS):
             if fall != 0.0 or other < 0:
                 break
             following = as_int64(groups.after[other])
-            fall = try_exchange(space, crowd, judges, groups, p, other, price, allowed, spare)
+            fall = try_exchange(costs, crowd, judges, groups, p, other, price, allowed, spare)
             other = following
         fell += fall
     return fell
@@ -93,7 +105,7 @@ def cost_of(groups: Groups, c: int, loss: float, broken: float, price: float) ->
 
 @njit
 def try_move(
-    space: Space,
+    costs: Costs,
     crowd: Crowd,
     judges: Judges,
     groups: Groups,
@@ -108,15 +120,15 @@ def try_move(
     own = as_int64(groups.of_person[p])
     before = cost_of(groups, own, groups.loss[own], groups.broken[own], price)
     old = cost_of(groups, to, groups.loss[to], groups.broken[to], price)
-    widened = loss_joined(space, groups.box, groups.words, p, first + to)
+    widened = box_cost(costs, groups.box, groups.words, p, first + to)
     rows = crowd.rows[p]
     if (groups.rows[to] + rows) * widened - old - before >= allowed:
         return 0.0
     alone = groups.people[own] == 1
     left = 0.0
     if not alone:
-        box_without(space, groups, p, spare)
-        left = box_loss(space, groups.box, groups.words, spare)
+        box_without(groups, p, spare)
+        left = box_cost(costs, groups.box, groups.words, spare, spare)
     if (groups.rows[to] + rows) * widened + (groups.rows[own] - rows) * left - old - before >= allowed:
         return 0.0
     count(crowd, groups, own, p, -1)
@@ -131,8 +143,8 @@ def try_move(
     unlink(groups, p)
     link(groups, to, p)
     if not alone:
-        copy_box(space, groups.box, groups.words, spare, groups.box, groups.words, first + own)
-    join_box(space, groups, first + to, p)
+        copy(groups, spare, first + own)
+    join_box(groups, first + to, p)
     groups.loss[own], groups.loss[to] = left, widened
     groups.broken[own], groups.broken[to] = worse, now
     return -rise
@@ -140,7 +152,7 @@ def try_move(
 
 @njit
 def try_exchange(
-    space: Space,
+    costs: Costs,
     crowd: Crowd,
     judges: Judges,
     groups: Groups,
@@ -155,15 +167,15 @@ def try_exchange(
     one, two = as_int64(groups.of_person[p]), as_int64(groups.of_person[other])
     before = cost_of(groups, one, groups.loss[one], groups.broken[one], price)
     before += cost_of(groups, two, groups.loss[two], groups.broken[two], price)
-    box_without(space, groups, p, spare)
-    join_box(space, groups, spare, other)
-    loss = box_loss(space, groups.box, groups.words, spare)
+    box_without(groups, p, spare)
+    join_box(groups, spare, other)
+    loss = box_cost(costs, groups.box, groups.words, spare, spare)
     more = crowd.rows[other] - crowd.rows[p]
     if (groups.rows[one] + more) * loss - before >= allowed:
         return 0.0
-    box_without(space, groups, other, spare + 1)
-    join_box(space, groups, spare + 1, p)
-    other_loss = box_loss(space, groups.box, groups.words, spare + 1)
+    box_without(groups, other, spare + 1)
+    join_box(groups, spare + 1, p)
+    other_loss = box_cost(costs, groups.box, groups.words, spare + 1, spare + 1)
     if (groups.rows[one] + more) * loss + (groups.rows[two] - more) * other_loss - before >= allowed:
         return 0.0
     swap_counts(crowd, groups, one, two, p, other)
@@ -176,8 +188,8 @@ def try_exchange(
     unlink(groups, other)
     link(groups, two, p)
     link(groups, one, other)
-    copy_box(space, groups.box, groups.words, spare, groups.box, groups.words, first + one)
-    copy_box(space, groups.box, groups.words, spare + 1, groups.box, groups.words, first + two)
+    copy(groups, spare, first + one)
+    copy(groups, spare + 1, first + two)
     groups.loss[one], groups.loss[two] = loss, other_loss
     groups.broken[one], groups.broken[two] = worse, other_worse
     return -rise

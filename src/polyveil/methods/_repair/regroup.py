@@ -16,7 +16,7 @@ from polyveil.arrays import Codes, IntArray
 from polyveil.methods._kernels.boxes import code_matrix
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._repair import by_model
-from polyveil.methods._repair.crowd import Crowd, Groups, crowd_of, groups_of, space_of
+from polyveil.methods._repair.crowd import Costs, Crowd, Groups, crowd_of, groups_of, space_of
 from polyveil.methods._repair.crowd_judge import Judges, judges_of
 from polyveil.methods._repair.exchanges import exchange_people
 from polyveil.methods._repair.merging import Failing, merge_failing
@@ -41,7 +41,7 @@ FAST, BALANCED, THOROUGH = 10.0, 40.0, 160.0
 """Attempts per person in a round."""
 MENDING, SETTLING = 6, 3
 """Rounds in which groups may break a guarantee at a price, and rounds in which they may not."""
-MOST = 400_000
+MOST = 350_000
 """Attempts in a round of a fast search, unless that is less than one per person."""
 
 
@@ -49,7 +49,7 @@ MOST = 400_000
 class Regrouping:
     """The people of a table, ready to change groups."""
 
-    space: Space
+    costs: Costs
     table: CodedTable
     crowd: Crowd
     judges: Judges
@@ -62,7 +62,7 @@ class Regrouping:
     ) -> None:
         """One round of changes."""
         exchange_people(
-            self.space,
+            self.costs,
             self.crowd,
             self.judges,
             groups,
@@ -81,7 +81,7 @@ class Regrouping:
         """The groups of rows' labels."""
         of_person = np.empty(len(self.crowd.rows), dtype=np.int64)
         of_person[self.person] = labels
-        return groups_of(self.space, self.table, self.crowd, self.judges, self.person, of_person)
+        return groups_of(self.costs, self.table, self.crowd, self.judges, self.person, of_person)
 
     def labels(self, groups: Groups) -> IntArray:
         """The labels of rows, numbered from 0 without gaps."""
@@ -158,7 +158,8 @@ def _ready(task: Task, people: People, kept: IntArray) -> Regrouping:
     orders = np.stack([_order(space, table, people.person, task.rng) for _ in range(ORDERS)])
     places = np.argsort(orders, axis=1).astype(np.int32)
     judges = judges_of(task, people)
-    return Regrouping(space, table, crowd_of(task.table, people), judges, people.person, orders, places)
+    costs = Costs(space.shape, space.cost, space.words)
+    return Regrouping(costs, table, crowd_of(task.table, people), judges, people.person, orders, places)
 
 
 def _order(space: Space, table: CodedTable, person: IntArray, rng: np.random.Generator) -> Codes:
