@@ -159,7 +159,7 @@ def tightened(model: Model, room: float = ROOM) -> Model:
     return type(model)(room * model.threshold, model.attribute)
 
 
-def one_row_each(table: CodedTable, person: IntArray, rng: np.random.Generator, *, ends: bool) -> CodedTable:
+def one_row_each(table: CodedTable, person: IntArray, rng: np.random.Generator, *, ends: bool = True) -> CodedTable:
     """One row by chance of every person, who are numbered from 0; with `ends`, quasi-identifiers from and to."""
     rows = np.bincount(person)
     begin = np.cumsum(rows) - rows
