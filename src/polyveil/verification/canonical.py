@@ -88,7 +88,10 @@ def check_bytes(name: str, file: Path, frame: pl.DataFrame, *, former: bool = Fa
     with pq.ParquetFile(file) as reader:
         footer, schema = reader.metadata, reader.schema_arrow
     writer = _SPARK if "/" in name else _POLARS if former else _ARROW
-    findings = _check_footer(name, footer, schema, writer)
+    try:
+        findings = _check_footer(name, footer, schema, writer)
+    except UnicodeDecodeError:
+        findings = [fails("metadata", f"{name} has metadata that is not text")]
     if findings:
         return findings
     if footer.created_by == _own_writer():
