@@ -60,7 +60,8 @@ def manifest_bytes(folder: Path) -> bytes:
 
 def check_manifest(manifest: Any, title: str) -> dict[str, Any]:
     """The manifest, if it is one and of a version this program knows."""
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT or manifest.get("format_version") != 1:
+    version = manifest.get("format_version") if isinstance(manifest, dict) else None
+    if not isinstance(manifest, dict) or version != 1 or version is True or manifest.get("format") != FORMAT:
         raise InputError(f"{title} is not a manifest this version understands. Update polyveil, or check its source")
     check_shape(manifest, title)
     return manifest
