@@ -135,7 +135,7 @@ def policies(draw: st.DrawFn) -> Policy:
         "privacy": draw(privacies),
         "method": {
             "name": draw(texts.filter(bool)),
-            **draw(st.dictionaries(texts.filter(lambda k: k != "name"), plain, max_size=2)),
+            **draw(st.dictionaries(texts.filter(lambda k: k not in ("name", "refine")), plain, max_size=2)),
         },
         "missing": draw(markers),
     }
