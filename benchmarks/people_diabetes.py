@@ -46,7 +46,7 @@ SENSITIVE = {
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--data", type=Path, default=Path("/work/shared/data"))
+    parser.add_argument("--data", type=Path, default=Path(__file__).parents[2] / "shared" / "data")
     parser.add_argument("--rows", type=int, default=0)
     parser.add_argument("--t", default="0.2,0.3")
     parser.add_argument("--effort", default="fast")
