@@ -8,7 +8,7 @@ from the smallest up. It is the oracle of tests, and the answer for people with 
 
 - Guarantee: every model asked for, in every class, with the least loss of all groupings that leave no row out. Where
   people have several rows, they are grouped by one row each, as for every method.
-- Cost: O(3^n) for n rows: a second for 16, a minute for 20.
+- Cost: O(3^n) for n rows; more than 20 are refused.
 - Loss is what is minimized, times the quasi-identifiers' weights where they have any.
 """
 
@@ -37,7 +37,7 @@ class Exact(Method[Options]):
     title = f"exact: the least possible loss, for tables of up to {MOST_ROWS} rows"
     paper = "this package"
     guarantee = "Every requirement is met in every group, and no other grouping of all rows loses less detail."
-    cost = f"Time triples with every row: a second for 16 rows, a minute for {MOST_ROWS}, refused beyond."
+    cost = f"Time triples with every row; more than {MOST_ROWS} rows are refused."
     judges_by_model = True
 
     def partition(self, task: Task) -> Partition:
