@@ -130,7 +130,7 @@ def _show(found: Profile, out: Path | None, *, every: bool) -> None:
         named = ", ".join(found.quasi[:12]) + (f" and {len(found.quasi) - 12} more" if len(found.quasi) > 12 else "")
         screen.print(f"\n[bold]{found.singled_out:,}[/] {who} ({share:.1%}) have a unique combination of {named}")
     if found.decisions:
-        screen.print("\n[bold]Please decide[/] (until then, the policy leaves out what is unsure):")
+        screen.print("\n[bold]Please decide[/] (until then, nothing unsure is published as it is):")
         for decision in found.decisions:
             names = ", ".join(decision.columns[:6]) + (" ..." if len(decision.columns) > 6 else "")
             screen.print(f"  {decision.question}  [dim]{names if len(decision.columns) > 1 else decision.reason}[/]")
