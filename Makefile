@@ -5,12 +5,15 @@ BIN := $(VENV)/bin
 CORES ?= 2
 CONSTRAINTS ?= constraints.txt
 
-.PHONY: demo test lint types check clean benchmarks
+.PHONY: demo test lint types kernels check clean benchmarks
 
 demo: $(VENV)/.installed
 	$(BIN)/polyveil demo --overwrite
 
-test: lint types check
+# Kernels are compiled once, beside the linters, and not by every process of the tests that comes upon them.
+test: $(VENV)/.installed-dev
+	$(MAKE) -j $(CORES) lint types kernels
+	$(MAKE) check
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check .
@@ -18,6 +21,9 @@ lint: $(VENV)/.installed-dev
 
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
+
+kernels: $(VENV)/.installed-dev
+	$(BIN)/polyveil warmup
 
 check: $(VENV)/.installed-dev
 	$(BIN)/python -m pytest -n $(CORES) --dist worksteal
