@@ -173,7 +173,7 @@ def fill(costs: Costs, crowd: Crowd, judges: Judges, groups: Groups, label: IntA
     for c in range(len(groups.head)):
         if groups.people[c] > 0:
             groups.loss[c] = box_cost(costs, groups.box, groups.words, first + c, first + c)
-            groups.broken[c] = broken(judges, groups, c)
+            groups.broken[c] = broken(judges, groups, c, np.inf)
 
 
 @njit
@@ -212,9 +212,9 @@ def count(crowd: Crowd, groups: Groups, c: int, p: int, by: int) -> None:
 
 
 @njit
-def broken(judges: Judges, groups: Groups, c: int) -> float:
-    """How far group c, which has members, breaks its guarantees."""
-    return broken_by(judges, groups.hist, c, groups.people[c], groups.rows[c])
+def broken(judges: Judges, groups: Groups, c: int, enough: float) -> float:
+    """How far group c, which has members, breaks its guarantees; counted no further than beyond `enough`."""
+    return broken_by(judges, groups.hist, c, groups.people[c], groups.rows[c], enough)
 
 
 @njit

@@ -44,6 +44,7 @@ class Judges(NamedTuple):
     terms: FloatArray  # closeness: range x (weight, share in the whole table)
     limits: FloatArray  # closeness: one per constraint
     part: IntArray  # closeness: the part of the histogram of each constraint
+    reach: int  # closeness: where the last range ends
     upto: IntArray  # room for running totals of a histogram
     weight: int  # of a person, where it is shared
     least: int  # people in a group
@@ -75,6 +76,7 @@ def judges_of(task: Task, people: People) -> Judges:
         terms=np.concatenate(terms),
         limits=np.concatenate([spec.close_limit for spec in specs]),
         part=np.concatenate(parts),
+        reach=max((int(found[:, 1].max(initial=0)) for found in ranges), default=0),
         upto=np.zeros(3 * width + 1, dtype=np.int64),
         weight=people.weight,
         least=max(compile_constraints(sizes, task.attributes, task.table).min_size, 1),
@@ -88,11 +90,17 @@ def _with_unit(models: list[Model], unit: str) -> list[Model]:
 
 
 @njit
-def broken_by(judges: Judges, hist: IntArray, c: int, people: int, rows: int) -> float:
-    """How far a group with histogram c, which has members, breaks its guarantees: 0 where all hold."""
+def broken_by(judges: Judges, hist: IntArray, c: int, people: int, rows: int, enough: float) -> float:
+    """How far a group with histogram c, which has members, breaks its guarantees: 0 where all hold.
+
+    What is more than `enough` is too much in any case, and need not be counted to its end.
+    """
     total = max(judges.least - people, 0) / judges.least
+    if total > enough:
+        return total
     if judges.everything is None:
-        return total + broken_caps(judges, hist, c, people, rows) + broken_limits(judges, hist, c, people, rows)
+        total += broken_caps(judges, hist, c, people, rows)
+        return total + broken_limits(judges, hist, c, people, rows, enough - total)
     return total + broken_of_all(judges.everything, hist, c, people, rows, judges.weight)
 
 
@@ -117,12 +125,12 @@ def broken_caps(judges: Judges, hist: IntArray, c: int, people: int, rows: int) 
 
 
 @njit
-def broken_limits(judges: Judges, hist: IntArray, c: int, people: int, rows: int) -> float:
-    """By how much earth mover's distances exceed their limits."""
-    if len(judges.limits) == 0:
+def broken_limits(judges: Judges, hist: IntArray, c: int, people: int, rows: int, enough: float) -> float:
+    """By how much earth mover's distances exceed their limits; counted no further than beyond `enough`."""
+    if len(judges.limits) == 0 or enough < 0.0:
         return 0.0
     upto = judges.upto
-    for v in range(hist.shape[1]):
+    for v in range(judges.reach):
         upto[v + 1] = upto[v] + hist[c, v]
     excess, work, j = 0.0, 0.0, 0
     size = size_of(judges, judges.part[0], people, rows)
@@ -131,7 +139,7 @@ def broken_limits(judges: Judges, hist: IntArray, c: int, people: int, rows: int
             beyond = work / size - judges.limits[j]
             if beyond > 0.0:
                 excess += max(beyond, LEAST)
-            if r == len(judges.ranges):
+            if r == len(judges.ranges) or excess > enough:
                 break
             j, work = judges.ranges[r, 2], 0.0
             size = size_of(judges, judges.part[j], people, rows)

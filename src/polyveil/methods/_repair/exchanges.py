@@ -25,7 +25,7 @@ from polyveil.methods._repair.crowd import (
     link,
     unlink,
 )
-from polyveil.methods._repair.crowd_judge import Judges
+from polyveil.methods._repair.crowd_judge import LEAST, Judges
 from polyveil.methods._search.space import Flag, as_int64
 
 LOOKS = 32
@@ -75,6 +75,7 @@ def exchange_people(
         if groups.of_person[other] == groups.of_person[p]:
             continue
         allowed = -temperature * np.log(1.0 - np.random.random())  # noqa: NPY002
+        box_without(groups, p, spare)
         fall = try_move(costs, crowd, judges, groups, p, as_int64(groups.of_person[other]), price, allowed, spare)
         for _ in range(PARTNERS):
             if fall != 0.0 or other < 0:
@@ -104,6 +105,12 @@ def cost_of(groups: Groups, c: int, loss: float, broken: float, price: float) ->
 
 
 @njit
+def too_broken(groups: Groups, c: int, price: float, left: float) -> float:
+    """From where on what group c breaks costs more than is left; a little more, so that rounding decides nothing."""
+    return 1.001 * left / (price * groups.rows[c]) + LEAST
+
+
+@njit
 def try_move(
     costs: Costs,
     crowd: Crowd,
@@ -115,7 +122,10 @@ def try_move(
     allowed: float,
     spare: int,
 ) -> float:
-    """Move p to another group if that costs less than `allowed`; returns by how much loss and price fell."""
+    """Move p to another group if that costs less than `allowed`; returns by how much loss and price fell.
+
+    Box `spare` is that of p's group without p.
+    """
     first = len(groups.of_person)
     own = as_int64(groups.of_person[p])
     before = cost_of(groups, own, groups.loss[own], groups.broken[own], price)
@@ -127,15 +137,16 @@ def try_move(
     alone = groups.people[own] == 1
     left = 0.0
     if not alone:
-        box_without(groups, p, spare)
         left = box_cost(costs, groups.box, groups.words, spare, spare)
     if (groups.rows[to] + rows) * widened + (groups.rows[own] - rows) * left - old - before >= allowed:
         return 0.0
     count(crowd, groups, own, p, -1)
     count(crowd, groups, to, p, 1)
-    worse = 0.0 if alone else broken(judges, groups, own)
-    now = broken(judges, groups, to)
-    rise = cost_of(groups, own, left, worse, price) + cost_of(groups, to, widened, now, price) - old - before
+    rise = cost_of(groups, own, left, 0.0, price) + cost_of(groups, to, widened, 0.0, price) - old - before
+    worse = 0.0 if alone else broken(judges, groups, own, too_broken(groups, own, price, allowed - rise))
+    rise += cost_of(groups, own, 0.0, worse, price)
+    now = broken(judges, groups, to, too_broken(groups, to, price, allowed - rise)) if rise < allowed else 0.0
+    rise += cost_of(groups, to, 0.0, now, price)
     if rise >= allowed or rise == 0.0:
         count(crowd, groups, to, p, -1)
         count(crowd, groups, own, p, 1)
@@ -162,25 +173,31 @@ def try_exchange(
     allowed: float,
     spare: int,
 ) -> float:
-    """Let two people of different groups change places if that costs less than `allowed`; returns the fall."""
+    """Let two people of different groups change places if that costs less than `allowed`; returns the fall.
+
+    Box `spare` is that of p's group without p, and the next one is free. Quick tests come first: most attempts end there.
+    """
     first = len(groups.of_person)
     one, two = as_int64(groups.of_person[p]), as_int64(groups.of_person[other])
     before = cost_of(groups, one, groups.loss[one], groups.broken[one], price)
     before += cost_of(groups, two, groups.loss[two], groups.broken[two], price)
-    box_without(groups, p, spare)
-    join_box(groups, spare, other)
-    loss = box_cost(costs, groups.box, groups.words, spare, spare)
+    loss = box_cost(costs, groups.box, groups.words, spare, other)
     more = crowd.rows[other] - crowd.rows[p]
-    if (groups.rows[one] + more) * loss - before >= allowed:
+    of_one, rows_of_two = (groups.rows[one] + more) * loss, groups.rows[two] - more
+    member = another(groups, two, other)
+    least = 0.0 if member < 0 else box_cost(costs, groups.box, groups.words, p, member)
+    if of_one + rows_of_two * least - before >= allowed:
         return 0.0
     box_without(groups, other, spare + 1)
-    join_box(groups, spare + 1, p)
-    other_loss = box_cost(costs, groups.box, groups.words, spare + 1, spare + 1)
-    if (groups.rows[one] + more) * loss + (groups.rows[two] - more) * other_loss - before >= allowed:
+    other_loss = box_cost(costs, groups.box, groups.words, spare + 1, p)
+    if of_one + rows_of_two * other_loss - before >= allowed:
         return 0.0
     swap_counts(crowd, groups, one, two, p, other)
-    worse, other_worse = broken(judges, groups, one), broken(judges, groups, two)
-    rise = cost_of(groups, one, loss, worse, price) + cost_of(groups, two, other_loss, other_worse, price) - before
+    rise = cost_of(groups, one, loss, 0.0, price) + cost_of(groups, two, other_loss, 0.0, price) - before
+    worse = broken(judges, groups, one, too_broken(groups, one, price, allowed - rise))
+    rise += cost_of(groups, one, 0.0, worse, price)
+    other_worse = broken(judges, groups, two, too_broken(groups, two, price, allowed - rise)) if rise < allowed else 0.0
+    rise += cost_of(groups, two, 0.0, other_worse, price)
     if rise >= allowed or rise == 0.0:
         swap_counts(crowd, groups, one, two, other, p)
         return 0.0
@@ -189,10 +206,19 @@ def try_exchange(
     link(groups, two, p)
     link(groups, one, other)
     copy(groups, spare, first + one)
+    join_box(groups, first + one, other)
     copy(groups, spare + 1, first + two)
+    join_box(groups, first + two, p)
     groups.loss[one], groups.loss[two] = loss, other_loss
     groups.broken[one], groups.broken[two] = worse, other_worse
     return -rise
+
+
+@njit
+def another(groups: Groups, c: int, p: int) -> int:
+    """A member of c other than its member p (-1: there is none)."""
+    head = as_int64(groups.head[c])
+    return head if head != p else as_int64(groups.after[p])
 
 
 @njit
