@@ -175,7 +175,7 @@ def try_exchange(
 ) -> float:
     """Let two people of different groups change places if that costs less than `allowed`; returns the fall.
 
-    Box `spare` is that of p's group without p, and the next one is free. Quick tests come first: most attempts end there.
+    Box `spare` is that of p's group without p, the next one is free. Quick tests come first: most attempts end there.
     """
     first = len(groups.of_person)
     one, two = as_int64(groups.of_person[p]), as_int64(groups.of_person[other])
