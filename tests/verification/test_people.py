@@ -190,3 +190,45 @@ def test_forms_that_cannot_keep_people_together_refuse_them() -> None:
         asked = {**copy.deepcopy(POLICY), "method": {"name": "mbf"}, "release": {"form": form}}
         with pytest.raises(PolicyError, match=r"rows of a person together|does not make"):
             polyveil.anonymize(visits(40, 3), asked)
+
+
+def with_people_left_out(illness: list[str], person: Any, method: str, key: str, **asked: float) -> Any:
+    """A release that tells the counts of those released, because the input's would tell of those left out."""
+    frame = pl.DataFrame(
+        {"patient_id": person, "age": 20 + person % 7, "illness": np.array(illness)[person], "pay": person % 3}
+    )
+    columns = {
+        "patient_id": {"role": "person"},
+        "age": {"role": "quasi"},
+        "illness": {"role": "sensitive", **asked},
+        "pay": {"role": "sensitive", "type": "numeric", "t": 0.9},
+    }
+    policy = {
+        "columns": columns,
+        "privacy": {"k": 2, "suppression_limit": 0.5, "joint": [{"columns": ["illness", "pay"], "t": 1.0}]},
+        "method": {"name": method},
+        "release": {"person": key},
+    }
+    release = polyveil.anonymize(frame, policy, seed=1)
+    assert release.manifest["suppressed"]
+    assert release.manifest["counts_of"] == "released"
+    return frame, release
+
+
+@pytest.mark.parametrize("method", ["fcm", "pca"])
+def test_figures_by_key_are_those_of_the_people_who_are_released(method: str) -> None:
+    """Of people left out only the input's counts could tell; if these are not told, no figure depends on them."""
+    two_rows_each = np.concatenate([np.arange(50), np.arange(40, 50)])  # for those from 40 on
+    illness = ["u"] * 24 + ["v"] * 16 + ["u"] + ["v"] * 9
+    _, release = with_people_left_out(illness, two_rows_each, method, "pseudonym", t=0.42)
+    assert polyveil.verify(release).holds
+
+
+@pytest.mark.parametrize("method", ["fcm", "pca", "sift"])
+def test_figures_by_row_map_are_those_of_the_people_who_are_released(method: str, tmp_path: Path) -> None:
+    illness = ["u"] * 24 + ["v"] * 9 + ["w"] * 7
+    frame, release = with_people_left_out(illness, np.arange(80) % 40, method, "none", l=2, t=0.9)
+    release.save_private(tmp_path)
+    counted = polyveil.verify(release, source=frame, row_map=tmp_path / "row_map.parquet")
+    assert not counted.failures
+    assert outcome(counted, PER_GROUP) == "holds"

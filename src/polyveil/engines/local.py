@@ -142,6 +142,9 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
             return LocalFigures(statistics, tuple(verdicts), reference=reference)
         people = in_people(bound.coded, found.partition.class_of_row)
         verdicts += [model.judge(people) for model in job.models]
+        if reference is not None:
+            people = in_people(bound.coded, found.partition.class_of_row, reference)
+            verdicts += [model.judge(people) for model in job.models]
         return LocalFigures(statistics, tuple(verdicts), people, reference)
 
     def manifest(self, job: Job, bound: Original, found: Classes, figures: LocalFigures) -> dict[str, Any]:
@@ -188,17 +191,24 @@ def _hint(table: Table) -> str | None:
     return f"`polyveil export RELEASE --to FILE{ending}{labels}` copies the release into a file for the same program."
 
 
-def in_people(table: CodedTable, class_of_row: IntArray) -> PeopleStatistics:
-    """What the models judge where a person has several rows; the whole table is the reference."""
+def in_people(
+    table: CodedTable, class_of_row: IntArray, reference: Mapping[str, Attribute] | None = None
+) -> PeopleStatistics:
+    """What the models judge where a person has several rows; the whole table is the reference, or the one given.
+
+    A reader of keys counts people and rows alike, and compares with the people who are released. So does everybody if
+    the manifest tells the released rows' counts.
+    """
     if table.person is None:
         raise ValueError("every row is a person of its own")
-    codes, attributes = codes_of(table), attributes_of(table)
-    if not table.keyed:
+    if not table.keyed and reference is None:
+        codes, attributes = codes_of(table), attributes_of(table)
         return from_people(class_of_row, codes, attributes, people_of(table.person, codes, attributes))
-    # A reader of keys counts people and rows alike, and compares with the people who are released.
     kept = np.flatnonzero(class_of_row >= 0)
-    person, codes = table.person[kept], {name: found[kept] for name, found in codes.items()}
-    groups = told_apart(class_of_row[kept], person)
+    single = attributes_of(replace(table, together=())) if reference is None else reference
+    rows = table.take(kept)
+    person, codes, attributes = table.person[kept], codes_of(rows), {**single, **joint_attributes_of(rows, single)}
+    groups = told_apart(class_of_row[kept], person) if table.keyed else class_of_row[kept]
     return from_people(groups, codes, attributes, people_of(person, codes, attributes))
 
 

@@ -168,7 +168,8 @@ class RelationalEngine(InMemory[dict[str, Table], LinkedOriginal, Partition, Rel
             figures = self._local.measure(view, bound.part(name), classes)
             if part.keyed:
                 # A reader of keys tells people of a group apart by how many rows they have in all tables.
-                people = in_people(part, rows_of(part, _apart(bound.coded, found.class_of_row)))
+                apart = rows_of(part, _apart(bound.coded, found.class_of_row))
+                people = in_people(part, apart, figures.reference)
                 verdicts = tuple(model.judge(people) for model in view.models)
                 figures = replace(figures, people=people, verdicts=(*figures.verdicts, *verdicts))
             views[name] = replace(figures, verdicts=(*figures.verdicts, *self._of_present(view, bound, name, found)))
