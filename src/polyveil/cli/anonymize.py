@@ -29,6 +29,7 @@ def anonymize(
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel workbook, or file in a ZIP archive.")] = None,
+    as_of: Annotated[str | None, typer.Option(help="Version or time of a Delta or Iceberg table.")] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an older release of that name, in one step.")] = False,
     seed: Annotated[
         int | None, typer.Option(help="Makes the method's choices repeatable. The row order stays random.")
@@ -69,7 +70,7 @@ def anonymize(
         from polyveil.pipeline import anonymize as run
         from polyveil.table.databases import shown
 
-        options = {"table": table, "query": query, "sheet": sheet}
+        options = {"table": table, "query": query, "sheet": sheet, "as_of": as_of}
         options |= {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
         if private is not None and Path(out).resolve() in (private.resolve(), *private.resolve().parents):
             raise InputError("--private lies inside the release folder, which is public. Choose another folder")

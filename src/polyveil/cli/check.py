@@ -34,6 +34,7 @@ def check(
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel workbook, or file in a ZIP archive.")] = None,
+    as_of: Annotated[str | None, typer.Option(help="Version or time of a Delta or Iceberg table.")] = None,
     show_classes: Annotated[
         int, typer.Option(help="List the row numbers of this many of the smallest groups.", min=0)
     ] = 0,
@@ -57,7 +58,7 @@ def check(
                 "--policy already contains the columns and thresholds. Leave out --quasi, --sensitive, --k, --l and --t"
             )
         asked = {name: value for name, value in (("k", k), ("l", l), ("t", t)) if value is not None}
-        options = {"missing": missing, "table": table, "query": query, "sheet": sheet}
+        options = {"missing": missing, "table": table, "query": query, "sheet": sheet, "as_of": as_of}
         reading = {name: value for name, value in options.items() if value}
         names = {"quasi": _names(quasi), "sensitive": _names(sensitive)}
         checkup = run(data, policy, **names, privacy=asked, person=person, reading=reading)

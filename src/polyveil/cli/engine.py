@@ -42,9 +42,8 @@ def source_of(
     if "private" in given:
         raise InputError("--private does not work with Spark, where rows have no numbers. Leave it out")
     if given:
-        raise InputError(
-            f"--{next(iter(given))} does not work with Spark, which reads Parquet and its own tables. Leave it out"
-        )
+        option = next(iter(given)).replace("_", "-")
+        raise InputError(f"--{option} does not work with Spark, which reads Parquet and its own tables. Leave it out")
     from polyveil.engines.spark.session import read_source
 
     frame = read_source(session_of(engine, master), data)

@@ -38,6 +38,7 @@ def inspect(
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
     sheet: Annotated[str | None, typer.Option(help="Sheet of an Excel workbook, or file in a ZIP archive.")] = None,
+    as_of: Annotated[str | None, typer.Option(help="Version or time of a Delta or Iceberg table.")] = None,
     tables: Annotated[
         str | None,
         typer.Option(help="Several tables of a folder or database, that of people first: person,visits. Needs --out."),
@@ -55,7 +56,7 @@ def inspect(
         if tables is not None:
             _linked(data, tables.split(","), out, missing or (), as_json=as_json)
             return
-        reading = {"missing": missing or (), "table": table, "query": query, "sheet": sheet}
+        reading = {"missing": missing or (), "table": table, "query": query, "sheet": sheet, "as_of": as_of}
         found = profile(data, dictionary=dictionary, words=words, **reading)
         if out is not None:
             _write(out, found.columns, found.name)

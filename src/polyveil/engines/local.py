@@ -94,7 +94,7 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
 
     def natural_format(self, table: Table) -> Literal["parquet", "csv"]:
         """Whoever works with text, Excel or a statistics program gets text, which all of these open."""
-        return "parquet" if table.source in (None, "parquet") else "csv"
+        return "parquet" if table.source in (None, "parquet", "lake") else "csv"
 
     def columns(self, table: Table) -> Sequence[str]:
         return table.columns

@@ -13,6 +13,7 @@ from polyveil.errors import InputError
 from polyveil.frames import FrameKind, frame_from, kind_of, mark_missing
 from polyveil.table.codebook import Codebook
 from polyveil.table.databases.place import is_url
+from polyveil.table.lakes import is_lake
 
 # A cell without text is missing, quoted ("") or not: programs that quote every cell write missing values that way, and
 # a difference no reader can see must not tell two people apart.
@@ -23,7 +24,7 @@ PARQUET_SUFFIXES = (".parquet", ".pq")
 EXCEL_SUFFIXES = (".xlsx", ".xlsm")
 STATISTICAL_SUFFIXES = (".sav", ".zsav", ".dta", ".sas7bdat", ".xpt")
 PACKED_SUFFIXES = (".gz", ".zst", ".zip")
-Format = Literal["csv", "parquet", "excel", "statistical"]
+Format = Literal["csv", "parquet", "excel", "statistical", "lake"]
 _FORMAT_OF = {
     **dict.fromkeys(TEXT_SUFFIXES, "csv"),
     **dict.fromkeys(PARQUET_SUFFIXES, "parquet"),
@@ -34,7 +35,7 @@ READABLE = (*_FORMAT_OF, *(text + packed for text in TEXT_SUFFIXES for packed in
 """How the names of files end that can be read."""
 _SUPPORTED = (
     "Supported are CSV text (.csv .tsv .tab .txt, also .gz, .zst or .zip), Excel (.xlsx .xlsm), SPSS (.sav .zsav), "
-    "Stata (.dta), SAS (.sas7bdat .xpt), Parquet (.parquet .pq) and folders of Parquet"
+    "Stata (.dta), SAS (.sas7bdat .xpt), Parquet (.parquet .pq), folders of Parquet, and Delta and Iceberg tables"
 )
 
 
@@ -98,8 +99,9 @@ def read(
     table: str | None = None,
     query: str | None = None,
     sheet: str | None = None,
+    as_of: str | int | None = None,
 ) -> Table:
-    """Read a table from a file, a folder of Parquet files, a database, or a polars, pandas or pyarrow object.
+    """Read a table from a file, a folder of Parquet, a lake, a database, or a polars, pandas or pyarrow object.
 
     Files are CSV text (also packed), Excel, SPSS, Stata, SAS and Parquet, told apart by their names.
 
@@ -125,6 +127,8 @@ def read(
         What to read from a database: ``name`` or ``schema.name``, or a SELECT.
     sheet : str, optional
         The sheet of an Excel workbook, or the file in a ZIP archive, where there are several.
+    as_of : str or int, optional
+        For a Delta or Iceberg table: a version (in Iceberg, a snapshot), or a time such as ``2026-01-31T18:00``.
 
     Returns
     -------
@@ -155,10 +159,12 @@ def read(
     if isinstance(source, str | Path):
         path = Path(source)
         kind = _kind_of(path, format)
+        if as_of is not None and kind != "lake":
+            raise InputError("--as-of is for Delta and Iceberg tables. Leave it out.")
         if sheet is not None and kind != "excel" and path.suffix.lower() != ".zip":
             raise InputError("--sheet is for Excel workbooks and ZIP archives. Leave it out.")
         if kind != "csv":
-            return _of_file(path, kind, missing, sheet)
+            return _of_file(path, kind, missing, sheet, as_of)
         from polyveil.table.csv.file import TextOptions, read_text_table
 
         markers = (*DEFAULT_MISSING, *missing)
@@ -177,7 +183,7 @@ def read(
     return Table(frame, "table", first_line=None, kind=kind_of(source))
 
 
-def _of_file(path: Path, kind: Format, missing: Sequence[str], sheet: str | None) -> Table:
+def _of_file(path: Path, kind: Format, missing: Sequence[str], sheet: str | None, as_of: str | int | None) -> Table:
     """A table from a file that has types of its own."""
     if kind == "statistical":
         from polyveil.table.statistical_file import read_statistical
@@ -189,6 +195,10 @@ def _of_file(path: Path, kind: Format, missing: Sequence[str], sheet: str | None
         from polyveil.table.excel_file import read_excel
 
         frame = read_excel(path, sheet)
+    elif kind == "lake":
+        from polyveil.table.lakes import read_lake
+
+        frame = read_lake(path, as_of)
     else:
         from polyveil.table.parquet_file import read_parquet
 
@@ -201,6 +211,8 @@ def _kind_of(path: Path, declared: Format | None) -> Format:
     try:
         if not path.exists():
             raise InputError(f"{path} does not exist. Check the path.")
+        if is_lake(path):
+            return "lake"
         if path.is_dir():
             return "parquet"
         if not path.is_file():

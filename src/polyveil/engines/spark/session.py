@@ -5,14 +5,17 @@ from __future__ import annotations
 import os
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from polyveil.engines.spark.faults import as_input_errors
 from polyveil.errors import InputError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+LOGS = {"delta": "_delta_log/*.json", "iceberg": "metadata/*.metadata.json"}
 _REMEDY = "Install it with: pip install 'polyveil[spark]'"
 
 
@@ -63,20 +66,36 @@ def _started(master: str | None) -> SparkSession:
 
 
 def read_source(spark: SparkSession, data: str) -> DataFrame:
-    """A Parquet file or folder by its path, or a table of Spark's catalog by its name."""
+    """A Parquet file or folder or a lake by its path, or a table by the name that Spark has for it.
+
+    Names are those of its catalogs, and format.`path`.
+    """
     from pyspark.errors import PySparkException
 
-    looks_like_path = "/" in data or data.endswith((".parquet", ".pq")) or Path(data).exists()
     if data.endswith((".csv", ".tsv", ".txt", ".gz", ".zst")):
         raise InputError(
             f"{data}: Spark reads Parquet and its own tables, because text files do not say their types. Anonymize it "
             "without --engine spark, or make Parquet of it first (docs/spark.md says how)"
         )
-    try:
-        frame = spark.read.parquet(data) if looks_like_path else spark.table(data)
-        _ = frame.schema
-    except PySparkException as error:
-        what = "Parquet" if looks_like_path else "a table of Spark's catalog"
-        reason = error.getCondition() or type(error).__name__
-        raise InputError(f"{data} cannot be read as {what} ({reason}). Check the name") from None
+    is_path = not data.endswith("`") and ("/" in data or data.endswith((".parquet", ".pq")) or Path(data).exists())
+    with as_input_errors():
+        kind = _kind_of(spark, data) if is_path else None
+        try:
+            frame = spark.table(data) if kind is None else spark.read.format(kind).load(data)
+            _ = frame.schema
+        except PySparkException as error:
+            what = "a table that Spark knows" if kind is None else kind.title()
+            reason = error.getCondition() or type(error).__name__
+            raise InputError(f"{data} cannot be read as {what} ({reason}). Check the name") from None
     return frame
+
+
+def _kind_of(spark: SparkSession, path: str) -> str:
+    """Read as loose files, a lake would give deleted people back; its log is there on every kind of storage."""
+    from pyspark.errors import AnalysisException
+
+    for kind, log in LOGS.items():
+        with suppress(AnalysisException):
+            _ = spark.read.text(f"{path.rstrip('/')}/{log}").schema
+            return kind
+    return "parquet"
