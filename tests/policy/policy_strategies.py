@@ -19,6 +19,7 @@ AWKWARD = [
 texts = st.sampled_from(AWKWARD) | st.text(st.characters(codec="utf-8"), max_size=6)
 shares = st.floats(0, 1, allow_nan=False, width=32).map(float)
 positive = st.floats(1e-6, 1e6, allow_nan=False)
+words = texts.map(lambda text: " ".join(text.split())).filter(lambda text: text and text.isprintable())
 markers = st.lists(texts, max_size=3).map(tuple)
 
 
@@ -138,6 +139,7 @@ def policies(draw: st.DrawFn) -> Policy:
             **draw(st.dictionaries(texts.filter(lambda k: k not in ("name", "refine")), plain, max_size=2)),
         },
         "missing": draw(markers),
+        "about": draw(st.dictionaries(st.sampled_from(["title", "reasons"]), words, max_size=2)),
     }
     data["release"] = draw(
         st.fixed_dictionaries(

@@ -261,7 +261,7 @@ SECTION_FAULTS = [
     ("version: '1'\n", "version", "reads policies of version 1", "Write version: 1"),
     ("version: true\n", "version", "reads policies of version 1", "Write version: 1"),
     ("methods: {name: sift}\n", "methods", "Unknown key 'methods'", "Did you mean 'method'?"),
-    ("folder: /tmp\n", "folder", "Unknown key 'folder'", "Choose from version, columns, privacy"),
+    ("folder: /tmp\n", "folder", "Unknown key 'folder'", "Choose from version, about, columns, privacy"),
     ("method: sift\n", "method", "method must be a mapping", "Write method: {name: mondrian}"),
     ("method: {name: 5}\n", "method.name", "name must be a text", "Write a text"),
     ("method: {name: ''}\n", "method.name", "name must be a text", "Write a text"),

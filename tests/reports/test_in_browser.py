@@ -28,6 +28,8 @@ def browser() -> Iterator[Any]:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     written = write_example("hospital", folder, rows=600)
+    about = "about: {title: Patients of 2025, purpose: Teaching, controller: City Hospital, reasons: The board's}\n"
+    written.policy.write_text(written.policy.read_text() + about)
     polyveil.anonymize(written.data, written.policy, out=folder / "release", seed=1)
     outcomes = tuple(
         CaseOutcome(

@@ -61,6 +61,7 @@ PYTHON: Mapping[str, tuple[str, ...]] = {
 }
 PARTS: Mapping[str, tuple[type[BaseModel], str]] = {
     "Policy": (schema.Policy, "The file itself."),
+    "about": (schema.About, "What the report tells of the release beside its figures. All of it is published."),
     "columns": (schema.Column, "One entry per column of the table: `columns: {age: {role: quasi}}`."),
     "privacy": (schema.Privacy, "The guarantees. A column's own `t`, `l`, `alpha`, `beta`, `delta` wins over these."),
     "privacy.joint": (schema.Joint, "One entry per combination of sensitive columns."),

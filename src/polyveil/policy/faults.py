@@ -13,10 +13,15 @@ from pydantic import BaseModel, ValidationError
 from polyveil.errors import Fault, listed
 from polyveil.policy.broken import BrokenRule, Path, PolicyFinding
 from polyveil.policy.rules import RULE_KEYS, EqualIntervals, Intervals, Rule
-from polyveil.policy.schema import Column, Joint, MethodChoice, Privacy, ReleaseChoice
+from polyveil.policy.schema import About, Column, Joint, MethodChoice, Privacy, ReleaseChoice
 from polyveil.policy.source import Node, line_at
 
-_SECTIONS: dict[str, type[BaseModel]] = {"a column": Column, "privacy": Privacy, "release": ReleaseChoice}
+_SECTIONS: dict[str, type[BaseModel]] = {
+    "a column": Column,
+    "privacy": Privacy,
+    "release": ReleaseChoice,
+    "about": About,
+}
 # Below `hierarchy` are category values, which no message repeats; these keys are safe to name.
 _RULE_WORDS = frozenset(
     [*RULE_KEYS, "side", "char", "root", "delimiter", "parent", "child", *EqualIntervals.model_fields]

@@ -19,7 +19,17 @@ from polyveil.policy.linked import check_tables, table_of
 from polyveil.policy.plain_data import plain_data
 from polyveil.policy.rules import File, Order, Pairs, Rule, Tree, parse_rule, rule_class
 from polyveil.policy.scalars import categories, is_unicode
-from polyveil.policy.schema import Column, LinkedTable, MethodChoice, Policy, Privacy, ReleaseChoice, Role, role_of
+from polyveil.policy.schema import (
+    About,
+    Column,
+    LinkedTable,
+    MethodChoice,
+    Policy,
+    Privacy,
+    ReleaseChoice,
+    Role,
+    role_of,
+)
 from polyveil.policy.source import MAX_BYTES, Unreadable, read_nodes
 from polyveil.policy.to_yaml import to_yaml
 
@@ -111,6 +121,7 @@ def _build(data: Any, faults: Faults, folder: Path, source: str, files: Files) -
         raise PolicyError(faults.sorted(), source)
     data = with_included(data, folder, faults, _included, lambda path: _why_not_read(folder, path, files))
     _check_sections(data, faults)
+    about, _ = _section(data, "about", About, faults)
     tables = _tables(data.get("tables"), faults)
     sketches, complete = _columns(data.get("columns"), _defaults(data, faults), faults)
     privacy, lost = _section(data, "privacy", Privacy, faults)
@@ -125,6 +136,7 @@ def _build(data: Any, faults: Faults, folder: Path, source: str, files: Files) -
         raise PolicyError(faults.sorted(), source)
     columns = {name: sketch.column for name, sketch in sketches.items()}
     return Policy(
+        about=about,
         tables=tables,
         columns=columns,
         privacy=privacy,

@@ -65,6 +65,22 @@ def is_unicode(text: str) -> bool:
 Text = Annotated[str, AfterValidator(writable)]
 
 
+MOST_WORDS = 600
+
+
+def words(value: Any) -> str:
+    """A sentence or two for people, on one line."""
+    text = " ".join(category(value).split())
+    if not text.isprintable():
+        raise BrokenRule("a text contains characters that cannot be printed", "Write plain words")
+    if not 0 < len(text) <= MOST_WORDS:
+        raise BrokenRule(f"a text must have 1 to {MOST_WORDS} characters, not {len(text)}", "Write a sentence or two")
+    return text
+
+
+Words = Annotated[str, BeforeValidator(words)]
+
+
 def categories(value: Any) -> tuple[str, ...]:
     """One category or a list of them."""
     if value is None:

@@ -14,7 +14,7 @@ from polyveil.policy.forms import FormName
 from polyveil.policy.guarantees import ABOUT_GROUPS, OF_COLUMN, OF_COLUMNS, Sets
 from polyveil.policy.publishing import Publish
 from polyveil.policy.rules import HierarchyRule, parse_rule
-from polyveil.policy.scalars import Number, Text, Whole, categories, plain_number, security_level
+from polyveil.policy.scalars import Number, Text, Whole, Words, categories, plain_number, security_level
 
 Role = Literal["person", "identifier", "quasi", "sensitive", "insensitive", "drop"]
 ColumnType = Literal["numeric", "categorical", "ordinal", "date"]
@@ -230,6 +230,18 @@ class LinkedTable(Part):
     )
 
 
+class About(Part):
+    """What the first page of the report tells of a release beside its figures: the publisher's own words."""
+
+    title: Words | None = Field(default=None, description="what the release is called")
+    purpose: Words | None = Field(default=None, description="what it is published for")
+    controller: Words | None = Field(default=None, description="who answers for it")
+    recipients: Words | None = Field(default=None, description="who gets it, and under which terms")
+    contact: Words | None = Field(default=None, description="where questions go")
+    date: Words | None = Field(default=None, description="when it was approved")
+    reasons: Words | None = Field(default=None, description="why these guarantees, and not stricter or looser ones")
+
+
 class MethodChoice(BaseModel):
     """The method's name; its options are checked by the method itself."""
 
@@ -283,6 +295,7 @@ class Policy(Part):
     """Everything declared about one table, or about several that are linked by a person's key."""
 
     version: Literal[1] = 1
+    about: About = Field(default_factory=About)
     columns: dict[str, Column] = Field(min_length=1)
     privacy: Privacy = Field(default_factory=Privacy)
     method: MethodChoice = Field(default_factory=MethodChoice)

@@ -18,6 +18,9 @@ _READ_AS_VALUES = frozenset(["true", "false", "null", "yes", "no", "on", "off", 
 def to_dict(policy: Policy) -> dict[str, Any]:
     """The policy as plain data; `Policy.from_dict` reads it back. Keys that have their default are left out."""
     data: dict[str, Any] = {"version": policy.version}
+    about = policy.about.model_dump(exclude_defaults=True)
+    if about:
+        data["about"] = about
     if policy.tables:
         data["tables"] = {name: table.model_dump(exclude_defaults=True) for name, table in policy.tables.items()}
     data["columns"] = {name: column_dict(column) for name, column in policy.columns.items()}
@@ -66,8 +69,9 @@ def to_yaml(policy: Policy) -> str:
     data = to_dict(policy)
     columns = data.pop("columns")
     lines = [f"version: {data.pop('version')}"]
-    if "tables" in data:
-        lines += entry("tables", data.pop("tables"))
+    for name in ("about", "tables"):
+        if name in data:
+            lines += entry(name, data.pop(name))
     lines.append("columns:")
     width = min(max((len(scalar(name)) for name in columns), default=0) + 1, 24)
     for name, column in columns.items():

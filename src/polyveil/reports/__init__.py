@@ -28,7 +28,10 @@ def build(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], *, mo
         sections.limits(facts),
         sections.check(facts),
     ]
-    return page("Release report", sections.lead(facts), every, foot=f"Made by polyveil {manifest['polyveil']}.")
+    about = facts.policy.about
+    every = [*sections.about(about), *every, *sections.approval(about)]
+    title = about.title or "Release report"
+    return page(title, sections.lead(facts), every, foot=f"Made by polyveil {manifest['polyveil']}.")
 
 
 __all__ = ["NAME", "build"]

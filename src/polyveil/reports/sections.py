@@ -11,6 +11,7 @@ from polyveil.arrays import IntArray
 from polyveil.measure import METRICS, measure_risk
 from polyveil.models import MODELS, Model
 from polyveil.policy.forms import sentence_of
+from polyveil.policy.schema import About
 from polyveil.reports import distributions
 from polyveil.reports.bars import Bar, bars, meter
 from polyveil.reports.charts import Bin, histogram
@@ -54,6 +55,33 @@ def lead(facts: Facts) -> Markup:
         for name, value, note in cards
     ]
     return Markup(tag("p", text, class_="lead") + tag("dl", *shown, class_="cards"))
+
+
+def about(words: About) -> list[Section]:
+    """What the publisher says of the release; nothing if nothing is said."""
+    titles = {
+        "purpose": "purpose",
+        "controller": "published by",
+        "recipients": "for",
+        "reasons": "why these guarantees",
+        "contact": "questions to",
+        "date": "approved",
+    }
+    said = [(title, text) for key, title in titles.items() if (text := getattr(words, key)) is not None]
+    if not said:
+        return []
+    shown = tag("dl", *(tag("div", tag("dt", title), tag("dd", text)) for title, text in said), class_="facts")
+    note = tag("p", "These are the publisher's own words. No check confirms them.", class_="soft")
+    return [Section("about", "About this release", (shown, note))]
+
+
+def approval(words: About) -> list[Section]:
+    """Room for a signature, where the policy says who answers for the release."""
+    if words.controller is None:
+        return []
+    lines = [tag("div", tag("dt", name), tag("dd", "")) for name in ("name", "role", "date", "signature")]
+    ask = f"For {words.controller}: I have read this report, and I agree that the release is given to its recipients."
+    return [Section("approval", "Approval", (tag("p", ask), tag("dl", *lines, class_="facts sign")))]
 
 
 def _smallest(manifest: Mapping[str, Any]) -> tuple[str, str, str]:

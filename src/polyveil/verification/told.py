@@ -13,7 +13,7 @@ import numpy as np
 
 from polyveil.policy import Policy
 from polyveil.policy.rules import Order, Tree
-from polyveil.policy.schema import Column
+from polyveil.policy.schema import About, Column
 from polyveil.verification.attributes import declared_attributes, filled_in, kind_of
 from polyveil.verification.findings import Finding, fails, unchecked
 from polyveil.verification.text import number_label_of
@@ -34,11 +34,15 @@ def check_told(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
 
 def _check_words(policy: Policy) -> list[Finding]:
     """What a policy says of how cells were read and weighed is named as what no file confirms."""
-    said = [policy.missing, *((c.missing, c.date_format, c.weight != 1) for c in policy.columns.values())]
-    if not any(part for some in said for part in some):
-        return []
-    words = "markers of missing cells, date formats and weights are the publisher's words: no file confirms them"
-    return [unchecked("declarations", words)]
+    said: list[Any] = [policy.missing, *((c.missing, c.date_format, c.weight != 1) for c in policy.columns.values())]
+    found = []
+    if policy.about != About():
+        words = "what the policy says about the release is the publisher's own words: no file confirms them"
+        found.append(unchecked("about", words))
+    if any(part for some in said for part in some):
+        words = "markers of missing cells, date formats and weights are the publisher's words: no file confirms them"
+        found.append(unchecked("declarations", words))
+    return found
 
 
 def _check_quasi(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
