@@ -95,7 +95,7 @@ def draw(kind: str, rows: int, rng: np.random.Generator) -> pl.Series:
     raise ValueError(kind)
 
 
-def survey() -> Labelled:
+def survey(rows: int = ROWS) -> Labelled:
     """A health survey with a dictionary, after NHANES: 150 columns."""
     lab = (
         "TC HDL LDL TR GLU GH IN CR UA BUN ALT AST GGT BILI ALB CA NA K CL PHOS IRON FER VITD FOL B12 CRP PB CD HG COT"
@@ -204,6 +204,7 @@ def survey() -> Labelled:
         {urine}
         {foods}
         """,
+        rows,
     )
 
 

@@ -6,29 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from polyveil.advice.cases import Case
 from polyveil.advice.cautions import Caution, cautions
 from polyveil.advice.evidence import K_GRID, T_GRID, Curve, curve_over_k, curves_over_t, supported_k
+from polyveil.advice.expected import expected_loss, sample, warm_up
 from polyveil.advice.least_class import LeastClass, least_class
 from polyveil.advice.niches import Coding
 from polyveil.advice.overlap import BANDWIDTH, MISMATCH, Estimator, OverlapAdvice, advise_t, sensitivity
 from polyveil.advice.recommendation import (
-    QUICK_SECONDS,
-    SECONDS,
     Answers,
     Detail,
     Harm,
     Recommendation,
     Who,
     choose,
-    hurried,
     recommendation,
     recommended_policy,
 )
 from polyveil.advice.uniqueness import Uniqueness, unique_combinations
-from polyveil.advice.workers import run_all
 from polyveil.frames import one_or_more
 from polyveil.methods import method_class
 from polyveil.models import attributes_of
@@ -38,12 +32,18 @@ from polyveil.results import Result, Row
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.encode import encode
-from polyveil.table.source import Table, read
+from polyveil.table.source import read
 
-MOST_ROWS = 50_000
-"""Larger tables are sampled for the run of the recommended policy."""
-COST_ROWS = 5_000
+COST_ROWS = 1_000
 """The runs that compare what each t and k costs use so many rows."""
+COMBINATION_SECONDS, CAUTION_SECONDS = 4.0, 8.0
+"""How long to look for combinations of columns that single people out, and for avoidable losses."""
+MOST_OVERLAPPING = 12
+"""With more sensitive columns, some two of them hardly overlap by chance, and the smallest overlap says nothing."""
+TOO_MANY_OVERLAP = (
+    f"The overlap method was left out: with more than {MOST_OVERLAPPING} sensitive columns, two of them nearly always "
+    "differ much, so the smallest overlap says nothing about t. Choose t by the detail lost at each t."
+)
 NO_OVERLAP = (
     "The overlap method needs two or more sensitive columns: it measures what they have in common. For one column, "
     "choose t by the detail lost at each t and by the smallest group it allows."
@@ -76,8 +76,15 @@ class Advice(Result):
     recommended: Recommendation
     compared: int
     """Rows of the runs that compare costs."""
+    sensitive: int = 0
+    """Sensitive columns."""
     warnings: tuple[Caution, ...] = ()
     """What the policy loses for avoidable reasons."""
+
+    @property
+    def overlap_note(self) -> str | None:
+        """Why there is no overlap; None if there is."""
+        return None if self.overlap else TOO_MANY_OVERLAP if self.sensitive > MOST_OVERLAPPING else NO_OVERLAP
 
     def answer(self) -> str:
         """The t and the k to ask for, and what they cost."""
@@ -104,7 +111,7 @@ class Advice(Result):
             "rows": self.rows,
             "sampled_rows": self.sampled,
             "overlap": self.overlap.to_dict() if self.overlap else None,
-            "overlap_note": None if self.overlap else NO_OVERLAP,
+            "overlap_note": self.overlap_note,
             "sensitivity": [{"choice": words, "t": t} for words, t in self.sensitivity],
             "loss_by_t": [curve.to_dict() for curve in self.curves],
             "least_class": [asdict(each) for each in self.least],
@@ -212,34 +219,45 @@ def advise(
         base = fitted(base, table.columns)
         coded = encode(bind(base, table))
         listening.stage("overlap")
-        overlap = advise_t(
-            coded, classes=classes, estimator=estimator, coding=coding, bandwidth=bandwidth, ratio=ratio, draws=draws
+        few_enough = len(coded.sensitive) <= MOST_OVERLAPPING
+        overlap = (
+            advise_t(
+                coded,
+                classes=classes,
+                estimator=estimator,
+                coding=coding,
+                bandwidth=bandwidth,
+                ratio=ratio,
+                draws=draws,
+            )
+            if few_enough
+            else None
         )
         listening.stage("combinations")
         columns = [*base.having("quasi"), *base.having("insensitive")]
-        unique = unique_combinations(table.frame, columns, width=width, limit=limit)
+        unique = unique_combinations(table.frame, columns, width=width, limit=min(limit, COMBINATION_SECONDS))
         attributes = attributes_of(replace(coded, together=()))
-        sample, few = _sample(table, MOST_ROWS), _sample(table, COST_ROWS)
-        quick = hurried(base, QUICK_SECONDS)
+        few = sample(table, base, COST_ROWS)
+        listening.stage("prepare")
+        pace = warm_up(table, base) if chosen else 1.0
         curves = (
-            curves_over_t(few, quick, chosen, grid=t_grid, limit=limit, jobs=jobs, progress=listening)
+            curves_over_t(few, base, chosen, grid=t_grid, limit=limit, jobs=jobs, pace=pace, progress=listening)
             if base.having("sensitive") and chosen
             else ()
         )
         k_method = chosen[0] if chosen else "mondrian"
-        k_curve = curve_over_k(few, quick, k_method, grid=k_grid, limit=limit, jobs=jobs, progress=listening)
-        others = tuple(sensitivity(coded, classes))
+        k_curve = curve_over_k(few, base, k_method, grid=k_grid, limit=limit, jobs=jobs, pace=pace, progress=listening)
+        others = tuple(sensitivity(coded, classes)) if few_enough else ()
         knee = next((curve.knee for curve in curves if curve.method == base.method.name), None)
         k, t, t_range, reason = choose(base, overlap, [t for _, t in others], knee, Answers(who, harm, detail))
-        asked, outcome = recommended_policy(base, k, t), None
+        expected = None
         if chosen:
             listening.stage("recommendation")
-            case = Case(base.method.name, k=k, t=t)
-            runs = [(case, hurried(asked, SECONDS))]
-            outcome = next(iter(run_all(runs, sample, limit=max(limit, 4 * SECONDS), processes=1, seed=1)), None)
+            expected = expected_loss(table, recommended_policy(base, k, t), pace=pace, progress=listening)
+            listening.stage("avoidable losses")
     return Advice(
         rows=table.height,
-        sampled=sample.height if sample is not table else None,
+        sampled=expected.rows if expected is not None and expected.rows < table.height else None,
         overlap=overlap,
         sensitivity=others,
         curves=curves,
@@ -248,9 +266,10 @@ def advise(
         ks=_k_facts(coded, k_curve, k_grid),
         supported_k=supported_k(k_curve),
         k_method=k_curve.method,
-        recommended=recommendation(recommended_policy(given, k, t), outcome, sample.height, t_range, reason),
+        recommended=recommendation(recommended_policy(given, k, t), expected, t_range, reason),
         compared=few.height,
-        warnings=cautions(table, base) if chosen else (),
+        sensitive=len(coded.sensitive),
+        warnings=cautions(table, base, seconds=CAUTION_SECONDS) if chosen else (),
         frame_kind=table.kind,
     )
 
@@ -258,14 +277,6 @@ def advise(
 def _ts(grid: Sequence[float], overlap: OverlapAdvice | None) -> list[float]:
     """The grid, and the t that the overlap gave."""
     return sorted({*map(float, grid), *([round(overlap.t, 3)] if overlap else [])})
-
-
-def _sample(table: Table, most: int) -> Table:
-    """Rows drawn at random, always the same ones, where the table is large."""
-    if table.height <= most:
-        return table
-    rows = np.sort(np.random.default_rng(1).choice(table.height, most, replace=False))
-    return replace(table, frame=table.frame[rows])
 
 
 def _k_facts(coded: CodedTable, curve: Curve, grid: Sequence[int]) -> tuple[KFact, ...]:

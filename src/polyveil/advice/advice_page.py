@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyveil.advice.advice import NO_OVERLAP, Advice
+from polyveil.advice.advice import Advice
 from polyveil.advice.cases import CaseOutcome
 from polyveil.advice.evidence import BEARABLE
 from polyveil.advice.overlap import OverlapAdvice
@@ -43,9 +43,8 @@ def _recommended(advice: Advice) -> Section:
             tag("p", f"Ways to compute the overlap of the sensitive columns give t from {low:.2f} to {high:.2f}.")
         )
     if found.detail_lost is not None:
-        words = (
-            f"A release loses about {percent(found.detail_lost)} of the detail, measured on {number(found.rows)} rows."
-        )
+        searched = f"expected from searches of up to {number(found.rows)} rows"
+        words = f"A release loses about {percent(found.detail_lost)} of the detail, {searched}."
         parts.append(tag("p", words))
     return Section("recommended", "Recommendation", tuple(parts))
 
@@ -54,7 +53,7 @@ def _overlap(advice: Advice) -> Section:
     found = advice.overlap
     title = "t from what the sensitive columns have in common"
     if found is None:
-        return Section("overlap", title, (tag("p", NO_OVERLAP),))
+        return Section("overlap", title, (tag("p", advice.overlap_note or ""),))
     low, high = found.interval or (found.t, found.t)
     between = f" ({low:.2f} to {high:.2f} in 95 % of draws)" if found.interval else ""
     rows = [

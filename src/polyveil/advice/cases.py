@@ -105,3 +105,16 @@ def key_of(policy: Policy, data: str, seed: int | None) -> str:
     about = {"data": data, "policy": public(policy), "seed": seed, "polyveil": __version__}
     text = json.dumps(about, sort_keys=True, ensure_ascii=False, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def can_hurry(method: str) -> bool:
+    """Whether the method can be told how long to search."""
+    return "effort" in method_class(method).options_type.model_fields
+
+
+def hurried(policy: Policy, effort: float | str) -> Policy:
+    """The policy with the method's search limited to some seconds or a little work, if it has such an option."""
+    if not can_hurry(policy.method.name):
+        return policy
+    choice = MethodChoice(**{**policy.method.model_dump(exclude_none=True), "effort": effort})
+    return policy.model_copy(update={"method": choice})

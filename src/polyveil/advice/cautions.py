@@ -6,6 +6,8 @@ sample of the table, so a policy that is well made gets none.
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from polyveil.advice.recommendation import hurried
+from polyveil.advice.cases import hurried
 from polyveil.arrays import IntArray
 from polyveil.errors import PolyveilError
 from polyveil.policy import DateParts, Intervals, Mask, MethodChoice, Policy, Tree, fitted
@@ -62,8 +64,11 @@ class _Change:
     """Cells of the column that are no numbers but codes for missing."""
 
 
-def cautions(table: Table, policy: Policy) -> tuple[Caution, ...]:
-    """Warnings for a policy that loses much for an avoidable reason, costliest first."""
+def cautions(table: Table, policy: Policy, *, seconds: float = math.inf) -> tuple[Caution, ...]:
+    """Warnings for a policy that loses much for an avoidable reason, costliest first.
+
+    After so many processor seconds no other suspicion is tried.
+    """
     policy = fitted(policy, table.columns)
     rows = np.sort(np.random.default_rng(1).permutation(table.height)[:SAMPLE])
     sample = replace(table, frame=table.frame[rows])
@@ -72,8 +77,9 @@ def cautions(table: Table, policy: Policy) -> tuple[Caution, ...]:
     if not suspected:
         return ()
     now = _tried(sample, policy)
-    found = [caution for change in suspected if (caution := _judged(change, now, sample)) is not None]
-    return tuple(sorted(found, key=lambda each: each.lost_then - each.lost_now))
+    until = time.process_time() + seconds
+    tried = (_judged(change, now, sample) for change in suspected if time.process_time() < until)
+    return tuple(sorted(filter(None, tried), key=lambda each: each.lost_then - each.lost_now))
 
 
 @dataclass(frozen=True, eq=False)

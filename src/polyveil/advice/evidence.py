@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import time
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from polyveil.advice.cases import Case, CaseOutcome, policy_of
+from polyveil.advice.cases import Case, CaseOutcome, can_hurry, form_of, hurried, policy_of
+from polyveil.advice.worker import Job, run_case
 from polyveil.advice.workers import run_all
 from polyveil.policy import Policy
 from polyveil.policy.guarantees import guarantee_keys
@@ -17,6 +19,10 @@ from polyveil.table.source import Table
 
 T_GRID = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 K_GRID = (2, 3, 5, 10, 20)
+QUICK_SECONDS = 0.5
+"""Search time of each run."""
+CURVE_SECONDS, LEAST_POINTS = 8.0, 3
+"""Processor seconds after which a curve gets no more points, if it has so many."""
 BEARABLE = 0.5
 """The largest k that the data supports is the largest whose loss is at most this share of what can be lost."""
 
@@ -48,12 +54,13 @@ def curves_over_t(
     grid: Sequence[float] = T_GRID,
     limit: float,
     jobs: int,
+    pace: float = 1.0,
     progress: Progress = SILENT,
 ) -> tuple[Curve, ...]:
     """The loss of each method at each t, all sensitive columns alike; k and the rest stay the policy's."""
     progress.stage("loss by t")
     cases = [Case(method, t=t) for t in sorted(grid, reverse=True) for method in methods]
-    done = _run(cases, table, base, limit, jobs, progress)
+    done = _run(cases, table, base, limit, jobs, pace, progress)
     return tuple(_curve(m, [o for o in done if o.case.method == m], falling=True) for m in methods)
 
 
@@ -65,6 +72,7 @@ def curve_over_k(
     grid: Sequence[int] = K_GRID,
     limit: float,
     jobs: int,
+    pace: float = 1.0,
     progress: Progress = SILENT,
 ) -> Curve:
     """The loss at each k alone: other guarantees are dropped, so that the price is that of k."""
@@ -73,7 +81,7 @@ def curve_over_k(
     privacy = type(base.privacy)(k=min(grid), suppression_limit=base.privacy.suppression_limit)
     alone = base.model_copy(update={"columns": plain, "privacy": privacy})
     cases = [Case(method, k=k) for k in grid if k <= table.height]
-    return _curve(method, _run(cases, table, alone, limit, jobs, progress), falling=False)
+    return _curve(method, _run(cases, table, alone, limit, jobs, pace, progress), falling=False)
 
 
 def _without_demands(column: Any) -> Any:
@@ -81,14 +89,36 @@ def _without_demands(column: Any) -> Any:
 
 
 def _run(
-    cases: Sequence[Case], table: Table, base: Policy, limit: float, jobs: int, progress: Progress
+    cases: Sequence[Case], table: Table, base: Policy, limit: float, jobs: int, pace: float, progress: Progress
 ) -> list[CaseOutcome]:
+    """Outcomes of all cases. Only methods that cannot be given seconds need a process that can be stopped."""
     found: list[CaseOutcome] = []
-    jobs_to_do = [(case, policy_of(case, base)) for case in cases]
-    for outcome in run_all(jobs_to_do, table, limit=limit, processes=jobs, seed=1):
+    jobs_to_do = [(case, hurried(policy_of(case, base), min(QUICK_SECONDS * pace, limit))) for case in cases]
+    here = all(can_hurry(case.method) for case in cases)
+    runs = _run_here(jobs_to_do, table) if here else run_all(jobs_to_do, table, limit=limit, processes=jobs, seed=1)
+    for outcome in runs:
         found.append(outcome)
         progress.advance(len(found) / len(cases), f"{len(found)} of {len(cases)}")
     return found
+
+
+def _run_here(jobs: Sequence[Job], table: Table) -> Iterator[CaseOutcome]:
+    """Outcomes in this process; what does not begin within the time of a curve is not run."""
+    until = time.process_time() + CURVE_SECONDS
+    for number, job in enumerate(_spread(jobs)):
+        if number >= LEAST_POINTS and time.process_time() > until:
+            yield CaseOutcome(job[0], form_of(job[1]), "out of time", 0.0, "not run: the others took long enough")
+        else:
+            yield run_case(job, table, 1, utility=False)
+
+
+def _spread(jobs: Sequence[Job]) -> list[Job]:
+    """The first, the last, then those halfway between: the fewer are run, the farther apart they lie."""
+    order, step = [0, len(jobs) - 1], len(jobs)
+    while step > 1:
+        step = (step + 1) // 2
+        order += range(step, len(jobs), step)
+    return [jobs[place] for place in dict.fromkeys(order)]
 
 
 def _curve(method: str, outcomes: Sequence[CaseOutcome], *, falling: bool) -> Curve:

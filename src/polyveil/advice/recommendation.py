@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from polyveil.advice.cases import Case, CaseOutcome, policy_of
+from polyveil.advice.cases import Case, policy_of
+from polyveil.advice.expected import Expected
 from polyveil.advice.overlap import OverlapAdvice
-from polyveil.methods import method_class
-from polyveil.policy import MethodChoice, Policy, to_dict
+from polyveil.policy import Policy, to_dict
 
 Who = Literal["public", "researchers", "colleagues"]
 Harm = Literal["small", "serious", "grave"]
@@ -21,10 +21,10 @@ TS: dict[Harm, float] = {"small": 0.4, "serious": 0.25, "grave": 0.15}
 MORE_DETAIL: dict[Detail, float] = {"little": 0.8, "some": 1.0, "much": 1.25}
 """How much t and k give way to detail."""
 DEFAULT_K, DEFAULT_T = 5, 0.2
+LEAST_T = 0.1
+"""A smaller t joins nearly all rows, so the overlap alone does not recommend it."""
 WIDE_RANGE = 0.3
 """If other codings move t by more than this, the overlap alone decides nothing."""
-SECONDS, QUICK_SECONDS = 8.0, 1.0
-"""Search time of the recommended policy's run, and of each run that compares costs."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,11 @@ class Answers:
 
 @dataclass(frozen=True)
 class Recommendation:
-    """What to ask for. `detail_lost` was measured with the method that will run; None if no release came of it."""
+    """What to ask for.
+
+    `detail_lost` is expected of a release of the whole table with the method that will run, and `lost_on_sample` was
+    measured on `rows` of its rows; None if no release came of it.
+    """
 
     k: int
     t: float | None
@@ -56,6 +60,7 @@ class Recommendation:
     method: str
     detail_lost: float | None
     rows: int
+    lost_on_sample: float | None
     reason: str
     policy: dict[str, Any]
 
@@ -74,7 +79,7 @@ def choose(
     spread = (min([*ts, *(overlap.interval or ())]), max([*ts, *(overlap.interval or ())])) if overlap and ts else None
     if answers.given:
         return k, answers.t(), spread, "k and t follow from your answers about readers, harm and detail."
-    if overlap is not None and spread is not None and spread[1] - spread[0] <= WIDE_RANGE:
+    if overlap is not None and spread is not None and spread[1] - spread[0] <= WIDE_RANGE and overlap.t >= LEAST_T:
         return k, round(overlap.t, 2), spread, "t is 1 minus the smallest overlap of the sensitive columns."
     if knee is not None:
         why = "A larger t saves little detail, a smaller one costs much more"
@@ -91,26 +96,18 @@ def recommended_policy(base: Policy, k: int, t: float | None) -> Policy:
     return policy_of(Case(base.method.name, k=k, t=t), base)
 
 
-def hurried(policy: Policy, effort: float | Literal["fast"]) -> Policy:
-    """The policy with the method's search limited to some seconds or a little work, if it has such an option."""
-    if "effort" not in method_class(policy.method.name).options_type.model_fields:
-        return policy
-    choice = MethodChoice(**{**policy.method.model_dump(exclude_none=True), "effort": effort})
-    return policy.model_copy(update={"method": choice})
-
-
 def recommendation(
-    policy: Policy, outcome: CaseOutcome | None, rows: int, t_range: tuple[float, float] | None, reason: str
+    policy: Policy, expected: Expected | None, t_range: tuple[float, float] | None, reason: str
 ) -> Recommendation:
-    """Put together what was chosen and what its run lost."""
-    lost = outcome.normalized_loss if outcome is not None and outcome.done else None
+    """Put together what was chosen and what a release will lose."""
     return Recommendation(
         k=policy.privacy.k or DEFAULT_K,
         t=policy.privacy.t,
         t_range=t_range,
         method=policy.method.name,
-        detail_lost=lost,
-        rows=rows,
+        detail_lost=expected.loss if expected else None,
+        rows=expected.rows if expected else 0,
+        lost_on_sample=expected.on_sample if expected else None,
         reason=reason,
         policy=to_dict(policy),
     )

@@ -18,7 +18,7 @@ QUERIES = 200
 Job = tuple[Case, Policy]
 
 
-def run_case(job: Job, table: Table, seed: int | None) -> CaseOutcome:
+def run_case(job: Job, table: Table, seed: int | None, *, utility: bool = True) -> CaseOutcome:
     """Anonymize in memory, with verification, and keep the figures."""
     from polyveil.pipeline import anonymize
 
@@ -38,7 +38,7 @@ def run_case(job: Job, table: Table, seed: int | None) -> CaseOutcome:
     seconds = time.perf_counter() - start
     found = release.manifest
     keep = {key: found[key] for key in ("classes", "class_size", "suppressed", "privacy", "loss")}
-    return CaseOutcome(**about, status="done", seconds=seconds, utility=_utility(release), **keep)
+    return CaseOutcome(**about, status="done", seconds=seconds, utility=_utility(release) if utility else {}, **keep)
 
 
 def _utility(release: Release) -> dict[str, float]:

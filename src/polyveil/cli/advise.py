@@ -159,8 +159,8 @@ def _show(advice: Advice, *, details: bool) -> None:
             f"How sure: ways to compute the overlap of the sensitive columns give t from {low:.2f} to {high:.2f}."
         )
     if found.detail_lost is not None:
-        rows = f"{found.rows:,} of {advice.rows:,} rows" if found.rows < advice.rows else "all rows"
-        out.print(f"Cost: about {percent(found.detail_lost)} of the detail, measured on {rows} in a short search.")
+        how = f"expected from samples of up to {found.rows:,} rows" if advice.sampled else "measured in a short search"
+        out.print(f"Cost: about {percent(found.detail_lost)} of the detail of all {advice.rows:,} rows, {how}.")
     out.print("More: --details shows how t was found; --who, --harm and --detail let your answers decide.\n")
     for caution in advice.warnings:
         out.print(f"[yellow]Avoidable loss:[/] {caution}\n")
@@ -175,9 +175,7 @@ def _show_details(advice: Advice) -> None:
 
     out = console()
     if advice.overlap is None:
-        from polyveil.advice.advice import NO_OVERLAP
-
-        out.print(f"{NO_OVERLAP}\n")
+        out.print(f"{advice.overlap_note}\n")
     else:
         found = advice.overlap
         between = f"  (95 % of draws: {found.interval[0]:.3f} to {found.interval[1]:.3f})" if found.interval else ""
@@ -208,6 +206,8 @@ def _show_costs(advice: Advice) -> None:
     out = console()
     few = f"{advice.compared:,} of {advice.rows:,} rows" if advice.compared < advice.rows else "all rows"
     out.print(f"What each choice costs, in percent of the detail lost ({few}, short searches):", style="dim")
+    if advice.compared < advice.rows:
+        out.print("All rows together lose less than these. Compare the lines with each other.", style="dim")
     least = {each.t: each for each in advice.least}
     ts = sorted({outcome.case.t for curve in advice.curves for outcome in curve.outcomes if outcome.case.t is not None})
     if ts:
