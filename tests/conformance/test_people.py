@@ -18,6 +18,7 @@ import pytest
 
 import polyveil
 from conformance.counted_by_hand import PROMISES, People, Promise
+from conformance.visits import people_in, policy, visits
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.methods import METHODS as REGISTERED
 
@@ -26,45 +27,6 @@ CANNOT = ("sloms", *(name for name in METHODS if name.startswith(("mbf", "msdcf"
 """Methods that may refuse: slices of their own, or buckets, which leave rows out instead of merging."""
 CASES = int(os.environ.get("POLYVEIL_PEOPLE_CASES", "57"))
 Box = tuple[int, int, frozenset[str]]
-
-
-def visits(rng: np.random.Generator, most_rows: int) -> pl.DataFrame:
-    """Few people with one row or more. `x` has up to eight letters, `n` eight numbers, `y` two letters."""
-    people = int(rng.integers(24, 50))
-    person = np.repeat(np.arange(people), rng.integers(1, most_rows + 1, people))
-    rows, letters = len(person), list("abcdefgh")[: int(rng.integers(3, 9))]
-    moves = np.where(rng.random(rows) < 0.2, rng.integers(0, 3, rows), rng.integers(0, 3, people)[person])
-    return pl.DataFrame(
-        {
-            "who": [f"p{number}" for number in person],
-            "age": rng.integers(20, 60, people)[person] + rng.integers(0, 3, rows),
-            "town": np.array(["u", "v", "w"])[moves],
-            "x": rng.choice(letters, rows),
-            "n": rng.integers(0, 8, rows),
-            "y": rng.choice(list("st"), rows),
-        }
-    )[rng.permutation(rows)]
-
-
-def policy(method: str, promise: Promise, k: int, limit: float, *, keyed: bool) -> dict[str, Any]:
-    return {
-        "columns": {
-            "who": {"role": "person"},
-            "age": {"role": "quasi", "type": "numeric"},
-            "town": {"role": "quasi", "recode": "set"},
-            **{name: promise.sensitive.get(name, {"role": "drop"}) for name in ("x", "n", "y")},
-        },
-        "privacy": {"k": k, **promise.privacy, "suppression_limit": limit},
-        "method": {"name": method, **({"effort": "fast"} if method == "sift" else {})},
-        "release": {"form": "generalized", **({"person": "pseudonym"} if keyed else {})},
-    }
-
-
-def people_in(rows: list[dict[str, Any]], who: str = "who") -> People:
-    found: dict[Hashable, list[dict[str, Any]]] = defaultdict(list)
-    for row in rows:
-        found[row[who]].append(row)
-    return found
 
 
 def box_of_cells(row: dict[str, Any]) -> Box:
@@ -120,7 +82,7 @@ def test_every_method_keeps_every_promise_in_people(number: int, tmp_path: Path)
     promise, rng = PROMISES[name], np.random.default_rng([7, number])
     keyed = bool(rng.random() < 0.2)
     k, limit = int(rng.integers(2, 5)), 0.0 if keyed else float(rng.choice([0.0, 0.0, 0.15]))
-    frame = visits(rng, 2 if keyed else 4)
+    frame = visits(rng, 2 if keyed else 4, people=int(rng.integers(24, 50)))
     asked = policy(method, promise, k, limit, keyed=keyed)
     try:
         release = polyveil.anonymize(frame, asked, out=tmp_path / "release", seed=number)

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from polyveil.models import Attribute, Model
+from polyveil.models.people import Everybody
 from polyveil.partition import Partition
 from polyveil.policy.forms import forms_of_one_table
 from polyveil.policy.schema import Privacy
@@ -30,6 +31,8 @@ class Task:
     progress: Progress = SILENT
     slices: tuple[tuple[str, ...], ...] = ()
     """What `Method.slices` said of the whole table, where the task is one block of it."""
+    everybody: Everybody | None = None
+    """The people of the whole table, where the task is one block of it."""
 
     @property
     def k(self) -> int:

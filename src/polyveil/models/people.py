@@ -65,10 +65,50 @@ class People:
         return replace(self, person=self.person[rows], weights=weights)
 
 
-def people_of(person: IntArray, codes: Mapping[str, IntArray], attributes: Mapping[str, Attribute]) -> People:
-    """The people of a whole table, which is the reference."""
-    weight = FINE if len(np.unique(person)) <= MANY_PEOPLE else COARSE
+@dataclass(frozen=True, eq=False)
+class Everybody:
+    """All people of a table too large to hold: how many, what they weigh, and per attribute who shares and has what."""
+
+    count: int
+    weight: int
+    shared: Mapping[str, Attribute]
+    having: Mapping[str, IntArray]
+
+    def as_one_class(self, rows: ClassStatistics) -> PeopleStatistics:
+        """All people in one class, of which `rows` are the statistics in rows."""
+
+        def all_of(counts: IntArray) -> Sparse:
+            present = np.flatnonzero(counts)
+            return Sparse(np.array([0, len(present)]), present, counts[present])
+
+        return PeopleStatistics(
+            sizes=rows.sizes,
+            attributes=rows.attributes,
+            histograms=rows.histograms,
+            people=np.array([self.count]),
+            weight=self.weight,
+            having={name: all_of(counts) for name, counts in self.having.items()},
+            sharing={name: all_of(about.whole) for name, about in self.shared.items()},
+            shared_attributes=self.shared,
+        )
+
+
+def weight_among(people: int) -> int:
+    """What a person weighs in a table of so many."""
+    return FINE if people <= MANY_PEOPLE else COARSE
+
+
+def people_of(
+    person: IntArray,
+    codes: Mapping[str, IntArray],
+    attributes: Mapping[str, Attribute],
+    everybody: Everybody | None = None,
+) -> People:
+    """The people of a whole table, which is the reference; or of a part of it, and then `everybody` is."""
+    weight = weight_among(len(np.unique(person))) if everybody is None else everybody.weight
     weights = {name: weight_of_rows(person, weight, codes[name]) for name in attributes}
+    if everybody is not None:
+        return People(person, weight, weights, everybody.shared)
     shared = {
         name: about.against(np.bincount(codes[name], weights=weights[name], minlength=about.size).astype(np.int64))
         for name, about in attributes.items()

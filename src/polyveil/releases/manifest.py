@@ -69,20 +69,28 @@ def _sizes(sizes: IntArray) -> tuple[int, float, int]:
 def people_section(table: CodedTable, statistics: ClassStatistics, models: Sequence[Model]) -> dict[str, Any]:
     """The guarantees in people. A reader without keys cannot check these figures, and is told so."""
     sizes = statistics.people if isinstance(statistics, PeopleStatistics) else statistics.sizes
+    measured = [model.judge(statistics).value for model in models]
+    return figures_in_people(table.people, int(sizes.sum()), _sizes(sizes), models, measured)
+
+
+def figures_in_people(
+    count: int, released: int, class_size: tuple[int, float, int], models: Sequence[Model], measured: Sequence[float]
+) -> dict[str, Any]:
+    """The section from figures, wherever they were measured; `class_size` is least, mean and greatest."""
     claims = [
         {
             "model": model.key,
             "attribute": model.attribute,
             "statement": model.statement_in_people(),
-            "measured": _finite(model.judge(statistics).value),
+            "measured": _finite(value),
         }
-        for model in models
+        for model, value in zip(models, measured, strict=True)
     ]
     return {
-        "count": table.people,
-        "released": int(sizes.sum()),
-        "class_size": dict(zip(("min", "mean", "max"), _sizes(sizes), strict=True)),
-        "privacy": privacy_summary(_sizes(sizes)[0], claims),
+        "count": count,
+        "released": released,
+        "class_size": dict(zip(("min", "mean", "max"), class_size, strict=True)),
+        "privacy": privacy_summary(class_size[0], claims),
         "claims": claims,
     }
 

@@ -257,7 +257,12 @@ def size_faults(policy: Policy, rows: int) -> list[Fault]:
 
 def person_faults(policy: Policy, person: pl.Series) -> list[Fault]:
     """Rows about nobody, and too few people for k."""
-    missing, people, k = person.null_count(), person.n_unique(), policy.privacy.k
+    return faults_of_people(policy, person.n_unique(), person.null_count())
+
+
+def faults_of_people(policy: Policy, people: int, missing: int) -> list[Fault]:
+    """The same from counts: how many people there are, and how many rows are about nobody."""
+    k = policy.privacy.k
     if missing:
         rule = f"{missing:,} rows do not say whom they are about"
         return [Fault(f"columns.{policy.person}", rule, "Fill in the key of the person, or leave these rows out")]

@@ -19,7 +19,7 @@ from polyveil.verification.joint import with_joint
 from polyveil.verification.left_out import check_left_out
 from polyveil.verification.loss import check_loss, class_sizes
 from polyveil.verification.orders import check_order
-from polyveil.verification.people import check_keys, check_people
+from polyveil.verification.people import check_keys, check_people, group_sizes
 from polyveil.verification.replaced import check_pseudonyms
 
 
@@ -75,7 +75,7 @@ def people_findings(
     """The guarantees in people: counted by their keys, or as far as files without keys allow."""
     models = models_for(policy, attributes)
     if policy.person is None:
-        return check_people(manifest, models, statistics)
+        return check_people(manifest, models, group_sizes(statistics.sizes))
     person = frame.get_column(policy.person).rank("dense").cast(pl.Int64).to_numpy() - 1
     return check_keys(manifest, policy, models, classes, person, codes, attributes)
 

@@ -6,13 +6,14 @@ figures in people are then compared with what the rows allow, and the verifier s
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from polyveil.arrays import IntArray
-from polyveil.models import ClassStatistics, Model
+from polyveil.models import Model
 from polyveil.models.people import PeopleStatistics, from_people, people_of
 from polyveil.policy import Policy
 from polyveil.verification.claims import compare_parts, promise_finding
@@ -22,9 +23,25 @@ PER_GROUP = "people per group"
 NOT_COUNTED = "the files do not show whose rows belong together. Verify with --source TABLE to check"
 
 
-def check_people(manifest: Mapping[str, Any], models: Sequence[Model], statistics: ClassStatistics) -> list[Finding]:
+class GroupSizes(NamedTuple):
+    """The groups of a release in rows."""
+
+    rows: int
+    groups: int
+    least: int
+    greatest: int
+
+
+def group_sizes(sizes: IntArray) -> GroupSizes:
+    """The same from the size of each group."""
+    if not len(sizes):
+        return GroupSizes(0, 0, 0, 0)
+    return GroupSizes(int(sizes.sum()), len(sizes), int(sizes.min()), int(sizes.max()))
+
+
+def check_people(manifest: Mapping[str, Any], models: Sequence[Model], sizes: GroupSizes) -> list[Finding]:
     """What files without keys can say about the figures in people: whether they are possible."""
-    wrong = _impossible(manifest, models, statistics)
+    wrong = _impossible(manifest, models, sizes)
     if wrong:
         return [fails("people", f"the manifest's figures in people are not possible: {words}") for words in wrong]
     return [
@@ -33,18 +50,18 @@ def check_people(manifest: Mapping[str, Any], models: Sequence[Model], statistic
     ]
 
 
-def _impossible(manifest: Mapping[str, Any], models: Sequence[Model], statistics: ClassStatistics) -> list[str]:
-    people, sizes = manifest["people"], statistics.sizes
+def _impossible(manifest: Mapping[str, Any], models: Sequence[Model], sizes: GroupSizes) -> list[str]:
+    people = manifest["people"]
     count, released, size = people["count"], people["released"], people["class_size"]
     least, mean, greatest = size["min"], size["mean"], size["max"]
     found = []
-    if not released <= count <= manifest["rows"] or released > sizes.sum():
+    if not released <= count <= manifest["rows"] or released > sizes.rows:
         found.append("there are more people than rows, or more released than there are")
     if count - released > manifest["suppressed"] or (released < count and not manifest["suppressed"]):
         found.append("people are missing although no row of theirs was left out")
-    if len(sizes) and (least > sizes.min() or greatest > sizes.max()):
+    if sizes.groups and (least > sizes.least or greatest > sizes.greatest):
         found.append("a group has more people than rows")
-    if len(sizes) and not (least <= mean <= greatest and np.isclose(mean, released / len(sizes), rtol=1e-9, atol=0)):
+    if sizes.groups and not (least <= mean <= greatest and math.isclose(mean, released / sizes.groups, rel_tol=1e-9)):
         found.append("the sizes of the groups do not fit the number of people")
     claims = people["claims"]
     if not _are_claims_of(models, claims):

@@ -22,6 +22,7 @@ from polyveil.measure.boxes import class_boxes
 from polyveil.measure.loss import CellCost, height, mean_costs, weighted_height, width
 from polyveil.methods import Method, Task, partition, refined
 from polyveil.models import Attribute, Model, codes_of, from_classes, one_class
+from polyveil.models.people import from_people, people_of
 from polyveil.models.reach import check_reached
 from polyveil.partition import Partition, partition_of
 from polyveil.releases.form import Form, Slices
@@ -78,17 +79,24 @@ class BlockResult:
     groups: tuple[pl.Series, ...]
     orders: tuple[IntArray, ...]
     summary: dict[str, Any]
+    person: IntArray | None = None
 
 
-def canonical_order(quasi: list[IntArray], sensitive: list[IntArray], hashed: IntArray) -> IntArray:
-    """Rows by content: codes first, then the hash of all published cells; equal rows are interchangeable."""
-    return np.lexsort([hashed, *reversed(sensitive), *reversed(quasi)]).astype(np.int64)
+def canonical_order(quasi: list[IntArray], sensitive: list[IntArray], hashed: IntArray, *person: IntArray) -> IntArray:
+    """Rows by content: codes first, then the hash of all published cells, and whom they are about.
+
+    Rows that are equal in all of this are interchangeable.
+    """
+    return np.lexsort([*person, hashed, *reversed(sensitive), *reversed(quasi)]).astype(np.int64)
 
 
-def anonymize_block(plan: Plan, quasi: list[IntArray], sensitive: list[IntArray], block: int) -> BlockResult:
+def anonymize_block(
+    plan: Plan, quasi: list[IntArray], sensitive: list[IntArray], block: int, person: IntArray | None = None
+) -> BlockResult:
     """Classes and cells for rows that are in canonical order."""
     rows = len((quasi or sensitive)[0])
-    table = plan.values.coded(quasi, sensitive, rows)
+    numbered = None if person is None else np.unique(person, return_inverse=True)[1]
+    table = plan.values.coded(quasi, sensitive, rows, numbered)
     found, why = _partition(plan, table, block)
     kept = np.flatnonzero(found.class_of_row >= 0)
     summary: dict[str, Any] = {
@@ -115,6 +123,7 @@ def anonymize_block(plan: Plan, quasi: list[IntArray], sensitive: list[IntArray]
         ),
         tuple(_secret_numbers(plan.secret, f"order {t}", block, rows)[kept] for t in range(len(found.slices) + 1)),
         summary,
+        None if person is None else person[kept],
     )
 
 
@@ -123,9 +132,11 @@ def _partition(plan: Plan, table: CodedTable, block: int) -> tuple[Partition, di
     nobody = Partition(np.full(table.rows, -1, dtype=np.int64))
     policy = plan.values.policy
     rng = np.random.default_rng([plan.seed, block])
-    task = Task(table, plan.models, plan.attributes, policy.privacy, rng, slices=plan.slices)
-    if task.k > table.rows:
-        return nobody, {"why": [f"a block of {table.rows} rows has no group of {task.k}", None]}
+    everybody = plan.values.everybody
+    task = Task(table, plan.models, plan.attributes, policy.privacy, rng, slices=plan.slices, everybody=everybody)
+    if task.k > table.people:
+        unit = "rows" if everybody is None else "people"
+        return nobody, {"why": [f"a block of {table.people} {unit} has no group of {task.k}", None]}
     if block != ROOT:
         as_one = from_classes(np.zeros(table.rows, dtype=np.int64), codes_of(table), plan.attributes)
         if not within(plan.bounds, as_one):
@@ -143,6 +154,9 @@ def _holding(plan: Plan, table: CodedTable, found: Partition, rng: np.random.Gen
     """The classes that keep every model; rows of others are left over."""
     class_of_row = found.class_of_row
     statistics = plan.form.statistics(plan.values.policy, found, codes_of(table), plan.attributes)
+    if table.person is not None:
+        people = people_of(table.person, codes_of(table), plan.attributes, plan.values.everybody)
+        statistics = from_people(class_of_row, codes_of(table), plan.attributes, people)
     good = np.ones(statistics.classes, dtype=bool)
     for model in plan.models:
         if statistics.classes:

@@ -2,8 +2,9 @@
 
 Columns are r0, r1 ... (released quasi-identifier and sensitive cells), i0 ... (insensitive cells as they are), g1 ...
 (group ids in the sensitive tables of a linked release), `class` and s0 ... (the class and the codes of the sensitive
-columns, from which the claims are counted), `ordering0` ... (a secret number per row and table, by which
-rows are ordered), `block`, and `summary`: one more row per block has that instead of cells.
+columns, from which the claims are counted), `person` (whom a row is about, if people have several), `ordering0` ... (a
+secret number per row and table, by which rows are ordered), `block`, and `summary`: one more row per block has that
+instead of cells.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import polars as pl
 import pyarrow as pa
 
 from polyveil.engines.spark.block import BlockResult, Plan, anonymize_block, canonical_order
+from polyveil.engines.spark.people import PERSON
 from polyveil.engines.spark.rows import code_names
 from polyveil.engines.spark.without_data import without_data
 
@@ -37,9 +39,10 @@ def anonymized(blocks: DataFrame, plan: Plan, partitions: int) -> DataFrame:
     def anonymize(table: pa.Table) -> pa.Table:
         block = table["block"][0].as_py()
         codes = [table[name].to_numpy().astype(np.int64) for name in names]
-        order = canonical_order(codes[:split], codes[split:], table["hashed"].to_numpy())
-        codes = [column[order] for column in codes]
-        result = anonymize_block(plan, codes[:split], codes[split:], block)
+        who = [] if values.everybody is None else [table[PERSON].to_numpy()]
+        order = canonical_order(codes[:split], codes[split:], table["hashed"].to_numpy(), *who)
+        codes, who = ([column[order] for column in columns] for columns in (codes, who))
+        result = anonymize_block(plan, codes[:split], codes[split:], block, *who)
         rows = pa.array(order[result.kept])
         columns = {**_columns(result), **{name: table[name].take(rows) for name in insensitive}}
         columns["block"] = pa.array(np.full(len(rows), block, dtype=np.int64))
@@ -56,6 +59,7 @@ def anonymized(blocks: DataFrame, plan: Plan, partitions: int) -> DataFrame:
 def _columns(result: BlockResult) -> dict[str, Any]:
     columns = {f"r{i}": cells.to_arrow() for i, cells in enumerate(result.columns)}
     columns |= {"class": pa.array(result.classes)} | {f"s{i}": pa.array(c) for i, c in enumerate(result.codes)}
+    columns |= {} if result.person is None else {PERSON: pa.array(result.person)}
     columns |= {f"g{i}": ids.to_arrow() for i, ids in enumerate(result.groups, start=1)}
     return columns | {f"ordering{i}": pa.array(numbers) for i, numbers in enumerate(result.orders)}
 
@@ -66,6 +70,7 @@ def _schema(blocks: DataFrame, plan: Plan) -> StructType:
     fields = [StructField(f"r{i}", kind) for i, kind in enumerate(_cell_types(plan))]
     fields += [field for field in blocks.schema.fields if field.name.startswith("i")]
     fields += [StructField(name, LongType()) for name in ("class", *(f"s{i}" for i in range(len(plan.published))))]
+    fields += [StructField(PERSON, LongType())] if plan.values.everybody is not None else []
     fields += [StructField(f"g{i}", StringType()) for i in range(1, len(plan.slices) + 1)]
     fields += [StructField(f"ordering{i}", LongType()) for i in range(len(plan.slices) + 1)]
     return StructType([*fields, StructField("block", LongType()), StructField("summary", StringType())])

@@ -14,7 +14,8 @@ from polyveil.engines.spark.block import Plan
 from polyveil.engines.spark.coarsening import Coarsened
 from polyveil.engines.spark.content import Content, against_released
 from polyveil.engines.spark.linked import LinkedView
-from polyveil.engines.spark.measure import AsCoded, Judge, Known, released_counts
+from polyveil.engines.spark.measure import AsCoded, Judge, Known, Measured, released_counts
+from polyveil.engines.spark.people import PERSON, PeopleJudge, everybody
 from polyveil.engines.spark.values import with_counts
 from polyveil.errors import Unsatisfiable
 from polyveil.models import attribute_of
@@ -41,10 +42,13 @@ def measure_blocks(outcome: Coarsened, plan: Plan) -> Content:
     groups = [sf.col(f"g{number}").alias(GROUP.format(number)) for number in range(1, len(plan.slices) + 1)]
     codes = [sf.col(f"s{i}").alias(name) for i, name in enumerate(names)]
     rows = outcome.frame.where(sf.col("summary").isNull())
+    released = rows
     rows = rows.select(sf.col("class").alias(CLASS), *groups, *codes)
     measured = _of_groups if plan.slices else _of_classes
     content = measured(rows, columns, plan, outcome)
-    if outcome.left and judge_left_out(plan.models, plan.attributes, content.counts):
+    people = None if plan.values.everybody is None else _of_people(released, columns, plan, outcome)
+    left_out = None if people is None or plan.values.everybody is None else plan.values.everybody.count - people.rows
+    if outcome.left and judge_left_out(plan.models, plan.attributes, content.counts, left_out):
         # The input's counts would tell the values of the rows left out: the released rows' own are the reference.
         attributes = {c.name: attribute_of(with_counts(c, content.counts[c.name])) for c in plan.values.table.sensitive}
         columns = {name: AsCoded(about) for name, about in attributes.items()}
@@ -55,7 +59,31 @@ def measure_blocks(outcome: Coarsened, plan: Plan) -> Content:
             f"{outcome.left} rows are left out, and then {shifted[0].check} does not hold: {shifted[0].message}",
             "a smaller privacy.suppression_limit, or a weaker requirement",
         )
-    return content
+    return replace(content, people=people)
+
+
+def _of_people(released: DataFrame, columns: Known, plan: Plan, outcome: Coarsened) -> Measured:
+    """The classes in people, against all people and, where some are left out, against those released as well."""
+    from pyspark.sql import functions as sf
+
+    names = [sf.col(f"s{i}").alias(name) for i, name in enumerate(columns)]
+    rows = released.select(sf.col("class").alias(CLASS), PERSON, *names)
+    references = [plan.values.everybody]
+    if outcome.suppressed:
+        people = released.select(sf.count_distinct(PERSON)).collect()[0][0]
+        references.append(everybody(released, plan.attributes, int(people)))
+    found = [
+        PeopleJudge((CLASS,), columns, plan.models, of=reference).measure(rows, plan.values.rows)
+        for reference in references
+    ]
+    for measured in found:
+        for model, one in zip(plan.models, measured.judged, strict=True):
+            if one.failing:
+                raise Unsatisfiable(
+                    f"in people: {model.statement_in_people()}, and {one.failing} groups do not keep it",
+                    "a smaller privacy.suppression_limit, or a weaker requirement",
+                )
+    return found[0]
 
 
 def _of_classes(rows: DataFrame, columns: Known, plan: Plan, outcome: Coarsened) -> Content:

@@ -15,10 +15,11 @@ from polyveil.models import Attribute, Model, Verdict, models_for
 from polyveil.policy import Policy
 from polyveil.verification.attributes import declared_attributes
 from polyveil.verification.claims import compare_claims, compare_figures, promise_finding
-from polyveil.verification.findings import Finding, Verification, fails
+from polyveil.verification.findings import Finding, Verification, fails, unchecked
 from polyveil.verification.generalized import check_rows, compare_distribution
 from polyveil.verification.left_out import check_left_out
 from polyveil.verification.loss import NOTHING, ClassSizes, CostsOf, compare_loss
+from polyveil.verification.people import PER_GROUP, GroupSizes, check_people
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -54,6 +55,8 @@ class Content:
     missing: int = 0
     links: tuple[Link, ...] = ()
     grouping: tuple[tuple[float, float] | None, ...] = ()
+    people: Measured | None = None
+    """The classes counted in people, where one has several rows and it is known whose they are."""
 
     @property
     def classes(self) -> int:
@@ -89,8 +92,19 @@ def judge_table(manifest: Mapping[str, Any], policy: Policy, content: Content) -
     findings += compare_distribution(manifest, content.attributes, content.counts)
     findings += promises
     findings += check_left_out(manifest, False, content.models, content.attributes, content.counts)
+    findings += people_findings(manifest, policy, content)
     findings += judge_loss(manifest, policy, content)
     return Verification(tuple(findings), verdicts)
+
+
+def people_findings(manifest: Mapping[str, Any], policy: Policy, content: Content) -> list[Finding]:
+    """The guarantees in people, as far as files without keys allow; keys are counted on one machine."""
+    if "people" not in manifest:
+        return []
+    if policy.person is not None:
+        return [unchecked(PER_GROUP, "Spark does not count people by their keys. Verify without --engine spark")]
+    seen = content.seen
+    return check_people(manifest, content.models, GroupSizes(seen.rows, seen.classes, seen.least, seen.greatest))
 
 
 def judge_loss(manifest: Mapping[str, Any], policy: Policy, content: Content) -> list[Finding]:

@@ -21,6 +21,7 @@ from polyveil.engines.spark.coarsening import Coarsened, anonymize_blocks
 from polyveil.engines.spark.content import Content
 from polyveil.engines.spark.faults import as_input_errors
 from polyveil.engines.spark.manifest import manifest_of
+from polyveil.engines.spark.people import everybody, person_faults
 from polyveil.engines.spark.release import SparkRelease, local_path, write_release
 from polyveil.engines.spark.rows import encoded, plant
 from polyveil.engines.spark.tables import released_tables
@@ -30,6 +31,7 @@ from polyveil.engines.spark.verify import read_parts, verify
 from polyveil.errors import Fault, PolicyError
 from polyveil.methods.base import Method
 from polyveil.models import Attribute, ClassStatistics, attributes_of, one_class
+from polyveil.models.people import Everybody
 from polyveil.policy import Policy
 from polyveil.releases.bundle import check_target
 from polyveil.verification import Verification
@@ -86,9 +88,13 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
                 rule = "as much as fits into some seconds is not the same again when a lost task is run once more"
                 remedy = "Write fast, balanced or thorough, or leave --engine spark out"
                 faults.append(Fault(f"method.{name}", rule, remedy))
-        if policy.person is not None:
-            rule = "the rows of a person may come to lie in several blocks, so people cannot be counted"
-            faults.append(Fault(f"columns.{policy.person}.role", rule, "Leave --engine spark out"))
+        by_chance = {
+            "release.person": policy.release.person == "pseudonym",
+            "privacy.rows_per_person": policy.privacy.rows_per_person is not None,
+        }
+        for place in (name for name, is_asked in by_chance.items() if is_asked):
+            rule = "keys and rows per person are drawn at random once, and Spark may run a lost task twice"
+            faults.append(Fault(place, rule, "Remove it, or leave --engine spark out"))
         coarser = [name for name, column in policy.columns.items() if column.publish is not None]
         if coarser:
             rule = "numbers are made coarser before they are read by Spark, or on this machine"
@@ -119,13 +125,22 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         return list(table.columns)
 
     def bind(self, table: DataFrame, policy: Policy) -> SparkInput:
-        return SparkInput(table, bind_values(table, policy))
+        people, faults = person_faults(table, policy)
+        values = bind_values(table, policy, faults)
+        if people in (0, values.rows):  # nobody has several rows
+            return SparkInput(table, values)
+        attributes = attributes_of(values.table)
+        known = replace(values, everybody=Everybody(people, 0, {}, {}))  # so that rows are encoded with their person
+        found = everybody(encoded(table, known, 0), attributes, people)
+        return SparkInput(table, replace(values, everybody=found))
 
     def attributes(self, bound: SparkInput) -> dict[str, Attribute]:
         return attributes_of(bound.values.table)
 
     def whole(self, bound: SparkInput) -> ClassStatistics:
-        return one_class(self.attributes(bound), bound.values.rows)
+        rows = one_class(self.attributes(bound), bound.values.rows)
+        everyone = bound.values.everybody
+        return rows if everyone is None else everyone.as_one_class(rows)
 
     def partition(self, job: Job, bound: SparkInput) -> Blocks:
         seed = secrets.randbits(62) if job.seed is None else job.seed

@@ -14,7 +14,7 @@ from polyveil.engines.spark.measure import Measured
 from polyveil.engines.spark.values import Values
 from polyveil.measure import Loss
 from polyveil.releases.linked import with_layout
-from polyveil.releases.manifest import claim_of, compose
+from polyveil.releases.manifest import claim_of, compose, figures_in_people
 from polyveil.verification.linked import mean_grouping_loss
 
 
@@ -39,12 +39,23 @@ def manifest_of(values: Values, plan: Plan, outcome: Coarsened, content: Content
         loss=with_sizes(loss, content.seen, outcome.suppressed, values.rows).to_dict(),
         released=None if content.attributes is plan.attributes else content.counts,
     )
+    if policy.person is not None:
+        manifest["people"] = _people(values, content)
     if not plan.slices:
         return manifest
     layout = plan.form.layout(policy, plan.slices)
     numbered = [{**about, "groups": count} for about, count in zip(layout, outcome.groups, strict=True)]
     lost = mean_grouping_loss(content.grouping)
     return with_layout(manifest, numbered, outcome.left, lost if math.isfinite(lost) else None)
+
+
+def _people(values: Values, content: Content) -> dict[str, Any]:
+    """The guarantees in people; where everybody has one row, as they are in rows."""
+    measured = content.people or content.measured
+    count = values.rows if values.everybody is None else values.everybody.count
+    least, mean, greatest = measured.sizes
+    worst = [one.worst for one in measured.judged]
+    return figures_in_people(count, measured.rows, (int(least), mean, int(greatest)), content.models, worst)
 
 
 def with_sizes(loss: Loss, seen: Measured, suppressed: int, rows: int) -> Loss:

@@ -163,8 +163,7 @@ class Judge:
         counted = frame.groupBy(*names).agg(each.alias("polyveil rows"))
         parts = max(math.ceil(rows / ROWS_PER_PART), 1)
         spread = counted.repartition(parts, *(quoted(name) for name in self.by)) if self.by else counted.repartition(1)
-        lines = spread.mapInArrow(self, "line string").collect()
-        return _added_up([json.loads(line["line"]) for line in lines], self.models, self.released is not None)
+        return figures_of_lines(self, spread)
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from items_without_data(self._lines(batches))
@@ -178,15 +177,10 @@ class Judge:
     def _figures(self, frame: pl.DataFrame) -> dict[str, Any]:
         weights = frame.get_column("polyveil rows").to_numpy().astype(np.int64)
         owner = class_of_row(frame, self.by)
-        codes = {}
-        for name, known in self.columns.items():
-            found = _codes(known, frame.get_column(name))
-            if found is None:
-                raise ValueError("a value is not declared")  # released_counts has refused such a release before
-            codes[name] = found
+        codes = self._codes(frame)
         attributes = {name: known.attribute for name, known in self.columns.items()}
         statistics = weighted(owner, weights, codes, attributes)
-        figures = {**_sizes(statistics.sizes), "judged": self._judged(statistics)}
+        figures = {**sizes_of(statistics.sizes), "judged": self._judged(statistics)}
         figures["loss"] = self._loss(frame, *self.loss) if self.loss else {}
         if self.released is not None:
             own = {name: about.against(self.released[name]) for name, about in attributes.items()}
@@ -194,6 +188,15 @@ class Judge:
         if self.grouping:
             figures["grouping"] = grouping_sums(statistics, self.models, tuple(self.columns))
         return figures
+
+    def _codes(self, frame: pl.DataFrame) -> dict[str, IntArray]:
+        codes = {}
+        for name, known in self.columns.items():
+            found = _codes(known, frame.get_column(name))
+            if found is None:
+                raise ValueError("a value is not declared")  # released_counts has refused such a release before
+            codes[name] = found
+        return codes
 
     def _judged(self, statistics: ClassStatistics) -> list[tuple[int, int, float, float]]:
         found = []
@@ -211,7 +214,14 @@ class Judge:
         return [summed.check, summed.outcome, summed.message] if isinstance(summed, Finding) else summed
 
 
-def _sizes(sizes: IntArray) -> dict[str, Any]:
+def figures_of_lines(judge: Judge, spread: DataFrame) -> Measured:
+    """What the judge finds in all partitions, each of which holds whole classes."""
+    lines = spread.mapInArrow(judge, "line string").collect()
+    return _added_up([json.loads(line["line"]) for line in lines], judge.models, judge.released is not None)
+
+
+def sizes_of(sizes: IntArray) -> dict[str, Any]:
+    """What is added up over partitions from the sizes of classes."""
     return {
         "rows": int(sizes.sum()),
         "classes": len(sizes),

@@ -4,6 +4,9 @@ Columns are q0, q1 ... (quasi-identifiers), s0 ... (sensitive), i0 ... (insensit
 published cells and the seed) and `block`. Every function here is a function of row content alone, never of the
 partition or position of a row: after a lost executor Spark may compute some rows again in another order, and they must
 go to the same blocks.
+
+Where a person has several rows there are `person` and a0, a1 ...: the quasi-identifiers of the person's row with
+the least hash. All rows of a person go where this one goes, so blocks are cut between people.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import pyarrow.compute as pc
 
 from polyveil.arrays import IntArray
 from polyveil.engines.spark.block import Plan
+from polyveil.engines.spark.people import PERSON, hashed_person
 from polyveil.engines.spark.tree import HASH, HASH_BITS, WHOLE, BlockTree, build_tree
 from polyveil.engines.spark.values import ValueColumn, Values, quoted
 from polyveil.engines.spark.without_data import items_without_data, without_data
@@ -38,11 +42,26 @@ def encoded(frame: DataFrame, values: Values, seed: int) -> DataFrame:
     coded = [*values.quasi, *values.sensitive]
     names = [*(c.bound.name for c in coded), *insensitive]
     content = [sf.col(f"c{i}") for i in range(len(names))]
-    plain = frame.select(*(frame[quoted(name)].alias(f"c{i}") for i, name in enumerate(names)))
+    person = values.policy.person if values.everybody is not None else None
+    who = [] if person is None else [hashed_person(frame, person, seed)]
+    plain = frame.select(*(frame[quoted(name)].alias(f"c{i}") for i, name in enumerate(names)), *who)
     # Null is hashed as a value of its own, or rows that differ only in where they are empty would look the same.
     told_apart = [*content, *(column.isNull() for column in content)]
     hashed = sf.xxhash64(sf.lit(seed), *told_apart).bitwiseAND(sf.lit(POSITIVE)).alias("hashed")
-    return plain.select(*content, hashed).mapInArrow(_encoder(coded), _coded_schema(frame, values))
+    if person is None:
+        return plain.select(*content, hashed).mapInArrow(_encoder(coded), _coded_schema(frame, values))
+    found = plain.select(*content, PERSON, hashed).mapInArrow(_encoder(coded), _coded_schema(frame, values))
+    return _with_address(found, len(values.quasi))
+
+
+def _with_address(coded: DataFrame, quasi: int) -> DataFrame:
+    """Every row with the quasi-identifiers of that row of its person which has the least hash."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as sf
+
+    rows = sf.min(sf.struct("hashed", *(f"q{i}" for i in range(quasi)))).over(Window.partitionBy(PERSON))
+    address = [sf.col(f"address.q{i}").alias(f"a{i}") for i in range(quasi)]
+    return coded.withColumn("address", rows).select(*coded.columns, *address)
 
 
 def _coded_schema(frame: DataFrame, values: Values) -> StructType:
@@ -50,7 +69,13 @@ def _coded_schema(frame: DataFrame, values: Values) -> StructType:
 
     fields = [StructField(name, IntegerType()) for name in code_names(values)]
     fields += [StructField(f"i{i}", kind) for i, (_, kind) in enumerate(insensitive_types(frame, values))]
+    fields += [StructField(PERSON, LongType())] if values.everybody is not None else []
     return StructType([*fields, StructField("hashed", LongType())])
+
+
+def address_names(values: Values) -> list[str]:
+    """The columns that say to which block a row belongs: its own quasi-identifiers, or those of its person."""
+    return [f"{'q' if values.everybody is None else 'a'}{i}" for i in range(len(values.quasi))]
 
 
 def code_names(values: Values) -> list[str]:
@@ -96,7 +121,7 @@ def plant(coded: DataFrame, plan: Plan, sample_rows: int, block_rows: int) -> tu
 
     values = plan.values
     share = min(1.0, sample_rows / values.rows)
-    names = code_names(values)
+    names = [*address_names(values), *code_names(values)[len(values.quasi) :]]
     sample = (coded if share == 1.0 else coded.sample(fraction=share, seed=plan.seed % 2**31)).select(*names)
     sample = sample.withColumn("one", sf.lit(0))
 
@@ -131,10 +156,10 @@ def in_blocks(coded: DataFrame, values: Values, tree: BlockTree) -> DataFrame:
     from pyspark import TaskContext
     from pyspark.sql.types import LongType, StructField, StructType
 
-    places = [coded.columns.index(f"q{i}") for i in range(len(values.quasi))]
-    hashed = coded.columns.index("hashed")
-
-    by_hash = bool(((tree.attribute == HASH) & (tree.left >= 0)).any())
+    places = [coded.columns.index(name) for name in address_names(values)]
+    hashed = coded.columns.index("hashed" if values.everybody is None else PERSON)
+    # Equal rows are told apart; people are apart already.
+    by_hash = bool(((tree.attribute == HASH) & (tree.left >= 0)).any()) and values.everybody is None
 
     def assign(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         task = TaskContext.get()

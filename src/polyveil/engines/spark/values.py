@@ -6,7 +6,7 @@ same code that binds a table in memory. A domain, a code and a label therefore m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ import pyarrow.compute as pc
 from polyveil.arrays import IntArray
 from polyveil.engines.spark.without_data import items_without_data
 from polyveil.errors import Fault, InputError, PolicyError
+from polyveil.models.people import Everybody
 from polyveil.policy import Policy
 from polyveil.policy.schema import Distance
 from polyveil.releases.generalized import published
@@ -87,6 +88,8 @@ class Values:
     rows: int
     quasi: tuple[ValueColumn, ...]
     sensitive: tuple[ValueColumn, ...]
+    everybody: Everybody | None = None
+    """All people, where a person has several rows."""
 
     @property
     def bound(self) -> Bound:
@@ -99,10 +102,13 @@ class Values:
         """The columns and their domains with the whole table's counts, but without rows."""
         return self.coded([NO_CODES] * len(self.quasi), [NO_CODES] * len(self.sensitive), self.rows)
 
-    def coded(self, quasi: list[IntArray], sensitive: list[IntArray], rows: int) -> CodedTable:
+    def coded(
+        self, quasi: list[IntArray], sensitive: list[IntArray], rows: int, person: IntArray | None = None
+    ) -> CodedTable:
         """A coded table of some rows below the whole table's domains."""
         return CodedTable(
             rows=rows,
+            person=person,
             quasi=tuple(
                 QuasiColumn(c.bound.name, c.domain, codes, c.bound.column.weight)
                 for c, codes in zip(self.quasi, quasi, strict=True)
@@ -120,8 +126,8 @@ def _sensitive(column: ValueColumn, codes: IntArray, distance: Distance) -> Sens
     return SensitiveColumn(column.bound.name, column.domain, codes, distance, levels)
 
 
-def bind_values(frame: DataFrame, policy: Policy) -> Values:
-    """Count and bind, or raise PolicyError with everything that does not fit."""
+def bind_values(frame: DataFrame, policy: Policy, more: Sequence[Fault] = ()) -> Values:
+    """Count and bind, or raise PolicyError with everything that does not fit; `more` was found before."""
     faults = column_faults(policy, frame.columns)
     coded = [name for name in (*policy.having("quasi"), *policy.having("sensitive")) if name in frame.columns]
     types = dict(frame.dtypes)
@@ -130,7 +136,7 @@ def bind_values(frame: DataFrame, policy: Policy) -> Values:
         raise PolicyError(faults or [Fault("columns", "no column is quasi or sensitive", "Give roles")], _FIT)
     counted = value_counts(frame.select(*(quoted(name) for name in coded)))
     rows = max((int(pc.sum(counts).as_py() or 0) for _, counts in counted.values()), default=0)
-    faults = size_faults(policy, rows)
+    faults = [*size_faults(policy, rows), *more]
     bound: dict[str, ValueColumn] = {}
     for name in coded if rows else []:
         raw, counts = counted[name]

@@ -23,7 +23,7 @@ from polyveil.errors import Fault, PolicyError, Unsatisfiable
 from polyveil.methods._repair import by_model
 from polyveil.methods._repair.merging import merge_failing
 from polyveil.methods.base import Method, Task
-from polyveil.models import JointCloseness, Model, TCloseness, attributes_of, codes_of
+from polyveil.models import JointCloseness, Model, TCloseness, attributes_of, codes_of, from_classes
 from polyveil.models.people import People, from_people, numbered, people_of, rows_of_people
 from polyveil.partition import Partition, partition_of
 from polyveil.table.coded import CodedTable, QuasiColumn
@@ -72,7 +72,7 @@ def _of_strata(task: Task, work: Work) -> Partition:
     table = task.table
     if table.person is None:
         raise ValueError("this is for tables that say whom a row is about")
-    people = people_of(table.person, codes_of(table), task.attributes)
+    people = people_of(table.person, codes_of(table), task.attributes, task.everybody)
     strata = np.zeros(table.rows, dtype=np.int64)
     if table.keyed:
         strata = rows_of_people(table.person)
@@ -148,8 +148,21 @@ def _unit_task(task: Task, people: People, room: float) -> Task:
     for name, about in people.shared.items():
         if name in {column.name for column in units.sensitive}:
             attributes[name] = attributes[name].against(about.whole)
-    models = tuple(tightened(model, room) for model in task.models)
+    models = tuple(tightened(model, room) for model in task.models if not _only_by_all_rows(model, task, people, units))
     return replace(task, table=units, attributes=attributes, models=models)
+
+
+def _only_by_all_rows(model: Model, task: Task, people: People, units: CodedTable) -> bool:
+    """Whether all people as one group keep the model by all their rows, but not by one row of each.
+
+    Groups are then mended for it in the end: no method could find any.
+    """
+    attributes = {name: about for name, about in people.shared.items() if name in codes_of(units)}
+    by_one = from_classes(np.zeros(units.rows, dtype=np.int64), codes_of(units), attributes)
+    if model.judge(by_one).holds:
+        return False
+    codes = codes_of(task.table)
+    return model.judge(from_people(np.zeros(task.table.rows, dtype=np.int64), codes, task.attributes, people)).holds
 
 
 def tightened(model: Model, room: float = ROOM) -> Model:
