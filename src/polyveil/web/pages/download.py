@@ -62,16 +62,16 @@ def _build(work: Work, wanted: str | None) -> None:
 
 def _files(run: StoredRun) -> None:
     with card("Files", "The release was verified from its files before it appeared here."):
-        _file(
+        file_item(
             "Release folder",
             "what you publish: tables, manifest, report",
             f"/api/runs/{run.id}/bundle",
             "release.zip",
             main=True,
         )
-        _file("Policy", "to run it again, here or elsewhere", f"/api/runs/{run.id}/policy", "policy.yaml")
+        file_item("Policy", "to run it again, here or elsewhere", f"/api/runs/{run.id}/policy", "policy.yaml")
         if (run.bundle / "report.html").is_file():
-            _file(
+            file_item(
                 "Report",
                 "guarantees, detail lost, and what is not covered",
                 f"/api/runs/{run.id}/report",
@@ -80,7 +80,8 @@ def _files(run: StoredRun) -> None:
         text("The group of each original row is not part of the release and stays on this machine.", classes="pv-hint")
 
 
-def _file(title: str, hint: str, address: str, name: str, *, main: bool = False) -> None:
+def file_item(title: str, hint: str, address: str, name: str, *, main: bool = False) -> None:
+    """A file with what it is for, and the button that downloads it."""
     with ui.element("div").classes("pv-item"):
         with stack("pv-grow pv-tight"):
             text(title, "h3", "pv-h3")

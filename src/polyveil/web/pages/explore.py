@@ -12,6 +12,7 @@ from polyveil.reports.markup import Markup, number, percent, tag
 from polyveil.web.explore import read_views
 from polyveil.web.jobs import Busy
 from polyveil.web.pages import charts
+from polyveil.web.pages.download import file_item
 from polyveil.web.pages.layout import frame, next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench
 from polyveil.web.pages.parts import card, figure, notice, row, stack, text, trusted
@@ -329,6 +330,9 @@ def _brought_back(bench: Workbench, run_id: str) -> None:
                 notice(run.outcome.get("error", {}).get("message", run.state), title="The release cannot be opened")
             else:
                 _verification(run.outcome["verification"])
+                if run.outcome["verification"]["holds"]:
+                    address = f"/api/runs/{run.id}/bundle"
+                    file_item("Release folder", "tables, manifest, report", address, "release.zip", main=True)
                 _details(bench, run, None)
 
     draw()
