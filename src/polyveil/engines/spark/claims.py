@@ -19,6 +19,7 @@ from polyveil.engines.spark.people import PERSON, PeopleJudge, everybody
 from polyveil.engines.spark.values import with_counts
 from polyveil.errors import Unsatisfiable
 from polyveil.models import attribute_of
+from polyveil.models.people import Everybody
 from polyveil.releases.linked import NOT_AVAILABLE
 from polyveil.verification.left_out import judge_left_out
 
@@ -46,13 +47,18 @@ def measure_blocks(outcome: Coarsened, plan: Plan) -> Content:
     rows = rows.select(sf.col("class").alias(CLASS), *groups, *codes)
     measured = _of_groups if plan.slices else _of_classes
     content = measured(rows, columns, plan, outcome)
-    people = None if plan.values.everybody is None else _of_people(released, columns, plan, outcome)
+    people = None if plan.values.everybody is None else _of_people(released, columns, plan, plan.values.everybody)
+    shown = None if people is None or not outcome.suppressed else everybody(released, plan.attributes, people.rows)
+    if shown is not None:
+        _of_people(released, columns, plan, shown)
     left_out = None if people is None or plan.values.everybody is None else plan.values.everybody.count - people.rows
     if outcome.left and judge_left_out(plan.models, plan.attributes, content.counts, left_out):
         # The input's counts would tell the values of the rows left out: the released rows' own are the reference.
         attributes = {c.name: attribute_of(with_counts(c, content.counts[c.name])) for c in plan.values.table.sensitive}
         columns = {name: AsCoded(about) for name, about in attributes.items()}
         content = measured(rows, columns, replace(plan, attributes=attributes), outcome)
+        if shown is not None:
+            people = _of_people(released, columns, plan, everybody(released, attributes, shown.count))
     shifted = against_released(content)
     if shifted:
         raise Unsatisfiable(
@@ -62,28 +68,20 @@ def measure_blocks(outcome: Coarsened, plan: Plan) -> Content:
     return replace(content, people=people)
 
 
-def _of_people(released: DataFrame, columns: Known, plan: Plan, outcome: Coarsened) -> Measured:
-    """The classes in people, against all people and, where some are left out, against those released as well."""
+def _of_people(released: DataFrame, columns: Known, plan: Plan, reference: Everybody) -> Measured:
+    """The classes in people, compared with all of them or with those released; raises Unsatisfiable if one fails."""
     from pyspark.sql import functions as sf
 
     names = [sf.col(f"s{i}").alias(name) for i, name in enumerate(columns)]
     rows = released.select(sf.col("class").alias(CLASS), PERSON, *names)
-    references = [plan.values.everybody]
-    if outcome.suppressed:
-        people = released.select(sf.count_distinct(PERSON)).collect()[0][0]
-        references.append(everybody(released, plan.attributes, int(people)))
-    found = [
-        PeopleJudge((CLASS,), columns, plan.models, of=reference).measure(rows, plan.values.rows)
-        for reference in references
-    ]
-    for measured in found:
-        for model, one in zip(plan.models, measured.judged, strict=True):
-            if one.failing:
-                raise Unsatisfiable(
-                    f"in people: {model.statement_in_people()}, and {one.failing} groups do not keep it",
-                    "a smaller privacy.suppression_limit, or a weaker requirement",
-                )
-    return found[0]
+    found = PeopleJudge((CLASS,), columns, plan.models, of=reference).measure(rows, plan.values.rows)
+    for model, one in zip(plan.models, found.judged, strict=True):
+        if one.failing:
+            raise Unsatisfiable(
+                f"{model.statement_in_people()}, and {one.failing} groups do not keep it in people",
+                "a smaller privacy.suppression_limit, or a weaker requirement",
+            )
+    return found
 
 
 def _of_classes(rows: DataFrame, columns: Known, plan: Plan, outcome: Coarsened) -> Content:
