@@ -31,6 +31,17 @@ XIAO_COLUMNS: dict[str, Any] = {
 }
 LEVELS = {0: 1, 1: 2, 2: 3}
 
+# Table 3 of xiao2020 (its columns are scrambled in print); values that are not listed have level 1.
+ADULT_LEVELS: dict[str, dict[int, list[str]]] = {
+    "occupation": {0: ["Other-service"], 2: ["Armed-Forces"]},
+    "education": {},
+    "marital-status": {
+        2: ["Divorced", "Married-AF-spouse", "Married-spouse-absent", "Separated", "Widowed"],
+    },
+    "workclass": {0: ["Private", "Without-pay"], 2: ["Federal-gov", "Local-gov", "State-gov"]},
+    "race": {0: ["Other", "White"], 2: ["Amer-Indian-Eskimo", "Asian-Pac-Islander"]},
+}
+
 HAN = pl.DataFrame(
     {
         "gender": list("MFMMFMMFF"),

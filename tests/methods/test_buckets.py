@@ -33,6 +33,7 @@ from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import TreeDomain
 
 BUCKET_METHODS = ("mbf", "msdcf", "mmdcf", "mbf-mslf", "msdcf-mslf", "mmdcf-mslf")
+GREEDY = BucketOptions(leave_out="last")
 LEVEL_NEED = {0: 1, 1: 2, 2: 3, 5: 4}
 
 
@@ -202,13 +203,11 @@ def test_strict_paper_stops_where_the_highest_level_fails_and_otherwise_lower_le
         "u": {"role": "sensitive", "levels": {}},
     }
     task = task_of(frame, columns, {"l": {1: 2, 2: 3}, "suppression_limit": 1.0})
-    runs = {
-        strict: bucketize(
-            *(task.table, task.table.sensitive, demand_of(task), "mbf", BucketOptions(strict_paper=strict)),
-            np.random.default_rng(0),
-        )
-        for strict in (True, False)
-    }
+    runs = {}
+    for strict in (True, False):
+        options = BucketOptions(strict_paper=strict)
+        engine = Engine(task.table, task.table.sensitive, demand_of(task), "mbf", options)
+        runs[strict] = engine.run(np.random.default_rng(0), 1, None)
     assert runs[True].suppressed == 9
     assert runs[False].groups == 4
     assert runs[False].suppressed == 1
@@ -261,10 +260,11 @@ def test_least_suppression_of_the_restarts_is_kept() -> None:
     task = task_of(HAN, HAN_COLUMNS, {"l": 3, "suppression_limit": 1.0})
     columns, demand = task.table.sensitive[:2], demand_of(task)
     once = [
-        bucketize(task.table, columns, demand, "mbf", BucketOptions(), np.random.default_rng(seed)).suppressed
+        bucketize(task.table, columns, demand, "mbf", GREEDY, np.random.default_rng(seed)).suppressed
         for seed in range(20)
     ]
-    best = bucketize(task.table, columns, demand, "mbf", BucketOptions(restarts=50), np.random.default_rng(0))
+    options = GREEDY.model_copy(update={"restarts": 50})
+    best = bucketize(task.table, columns, demand, "mbf", options, np.random.default_rng(0))
     assert max(once) > 0
     assert best.suppressed == 0
     assert best.restarts < 50, "a try that suppresses nothing ends the search"
@@ -339,7 +339,7 @@ class TestRefusals:
 
     def test_more_suppression_than_allowed_says_how_much_was_needed(self) -> None:
         policy = policy_of(
-            HAN_COLUMNS, privacy={"l": 3, "suppression_limit": 0.5}, method={"name": "mbf", "restarts": 40}
+            HAN_COLUMNS, privacy={"l": 3, "suppression_limit": 0.5}, method={"name": "mbf", "as_printed": True}
         )
         with pytest.raises(Unsatisfiable, match=r"leave out \d of 9 rows, and .* allows 4"):
             polyveil.anonymize(HAN, policy, seed=1)

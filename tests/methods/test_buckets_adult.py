@@ -8,23 +8,14 @@ import numpy as np
 import polars as pl
 import pytest
 
+from paper_tables import ADULT_LEVELS
 from polyveil.measure.additional_loss import loss_of_groups
 from polyveil.methods._buckets.demand import Demand
 from polyveil.methods._buckets.engine import BucketOptions, Priority, bucketize
+from polyveil.methods.as_printed import in_force
 from polyveil.policy.hierarchy import flat
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import TreeDomain
-
-# Table 3 of xiao2020 (its columns are scrambled in print); values that are not listed have level 1.
-LEVELS = {
-    "occupation": {0: ["Other-service"], 2: ["Armed-Forces"]},
-    "education": {},
-    "marital-status": {
-        2: ["Divorced", "Married-AF-spouse", "Married-spouse-absent", "Separated", "Widowed"],
-    },
-    "workclass": {0: ["Private", "Without-pay"], 2: ["Federal-gov", "Local-gov", "State-gov"]},
-    "race": {0: ["Other", "White"], 2: ["Amer-Indian-Eskimo", "Asian-Pac-Islander"]},
-}
 
 
 @pytest.fixture(scope="module")
@@ -36,9 +27,12 @@ def adult(shared_data: Path) -> pl.DataFrame:
     return complete
 
 
+AS_PRINTED = in_force("mbf", BucketOptions(as_printed=True))
+
+
 def coded(frame: pl.DataFrame, attributes: int) -> CodedTable:
     columns = []
-    for name, by_level in list(LEVELS.items())[:attributes]:
+    for name, by_level in list(ADULT_LEVELS.items())[:attributes]:
         values = sorted(frame[name].unique().to_list())
         level_of = {value: level for level, names in by_level.items() for value in names}
         levels = np.array([level_of.get(value, 1) for value in values])
@@ -50,7 +44,7 @@ def coded(frame: pl.DataFrame, attributes: int) -> CodedTable:
 def run(table: CodedTable, priority: Priority, *, levels: bool) -> tuple[float, float]:
     """Suppression ratio and additional information loss, with l = 1, 2, 3 by level or l = 3 for all."""
     need = {c.name: c.levels + 1.0 if levels else np.full(c.domain.size, 3.0) for c in table.sensitive}
-    found = bucketize(table, table.sensitive, Demand(need, 1), priority, BucketOptions(), np.random.default_rng(0))
+    found = bucketize(table, table.sensitive, Demand(need, 1), priority, AS_PRINTED, np.random.default_rng(0))
     kept = found.of_row >= 0
     least = np.zeros(found.groups)
     for column in table.sensitive:

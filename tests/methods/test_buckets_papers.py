@@ -11,8 +11,10 @@ from paper_tables import HAN, HAN_COLUMNS, HAN_GROUPS, LEVELS, XIAO, XIAO_COLUMN
 from polyveil.methods._buckets.demand import demand_of
 from polyveil.methods._buckets.engine import BucketOptions, Engine, Priority, bucketize
 from polyveil.methods._buckets.pool import Pool, fill, key_of, set_limits, shielded, take
+from polyveil.methods.as_printed import in_force
 from polyveil.table.coded import SensitiveColumn
 
+AS_PRINTED = in_force("mbf", BucketOptions(as_printed=True))
 PRIORITIES: tuple[Priority, ...] = ("mbf", "msdcf", "mmdcf")
 
 
@@ -103,7 +105,7 @@ class TestHan2013:
         task = task_of(HAN, HAN_COLUMNS, {"l": 3})
         suppressed = [
             bucketize(
-                *(task.table, task.table.sensitive, demand_of(task), priority, BucketOptions()),
+                *(task.table, task.table.sensitive, demand_of(task), priority, AS_PRINTED),
                 np.random.default_rng(seed),
             ).suppressed
             for seed in range(200)
@@ -115,7 +117,7 @@ class TestHan2013:
         demand = demand_of(task)
 
         def suppressed(seed: int, restarts: int) -> int:
-            options = BucketOptions(restarts=restarts)
+            options = BucketOptions(restarts=restarts, leave_out="last")
             rng = np.random.default_rng(seed)
             return sum(
                 bucketize(task.table, columns_of(task, *names), demand, "mmdcf", options, rng).suppressed

@@ -27,6 +27,7 @@ import polyveil
 from polyveil.cli import app
 from polyveil.measure import METRICS
 from polyveil.methods import METHODS, method_class
+from polyveil.methods.as_printed import DEPARTURES, departures_table
 from polyveil.models import MODELS
 from polyveil.policy import schema
 
@@ -235,8 +236,18 @@ def methods() -> str:
             f"- Releases: {', '.join(method.forms)}"
         )
         options = keys_of(method.options_type) if method.options_type.model_fields else "It has no options."
-        parts += [about, options]
+        parts += [about, options, *_departures(name)]
     return page("Methods and their options", *parts)
+
+
+def _departures(name: str) -> list[str]:
+    """What `as_printed: true` undoes; methods with the same departures refer to the first of them."""
+    if name not in DEPARTURES:
+        return []
+    first = next(other for other in DEPARTURES if DEPARTURES[other] is DEPARTURES[name])
+    if first != name:
+        return [f"Departures from the paper: those of [{first}](#{first})."]
+    return ["Departures from the paper, undone by `as_printed: true`:", departures_table(name)]
 
 
 def guarantees() -> str:

@@ -8,10 +8,9 @@ within a group nobody's values are more likely than 1/l. The six methods are one
   and k rows per group where k is asked for. Distinct, entropy and recursive diversity and alpha follow from the same
   caps. Not t-closeness.
 - Cost: O(n l (d + log B)) for B buckets where few are shielded at a time; memory O(n (d + q)).
-- Departures: without `-mslf` an attribute's values all get the greatest l of that attribute (the papers have one l for
-  all attributes; write `l: 3` for that). Levels that ask for the same l are one level. When the highest level can no
-  longer form a group, the lower ones go on; residual rows are tried until none fits any more and go where they widen
-  the group's quasi-identifiers least. `strict_paper: true` with `residual: first` does as printed instead.
+- Departures: `as_printed.DEPARTURES`, undone by `as_printed: true`. Without `-mslf` an attribute's values all get the
+  greatest l of that attribute (the papers have one l for all attributes; write `l: 3` for that). Levels that ask for
+  the same l are one level.
 - Suppresses what fits nowhere; more than `suppression_limit` allows is Unsatisfiable.
 """
 
@@ -24,6 +23,7 @@ import numpy as np
 from polyveil.errors import Unsatisfiable
 from polyveil.methods._buckets.demand import check_demand, demand_of
 from polyveil.methods._buckets.engine import BucketOptions, Priority, bucketize
+from polyveil.methods.as_printed import in_force
 from polyveil.methods.base import Method, Task
 from polyveil.partition import Partition, partition_of
 
@@ -45,7 +45,8 @@ class _Buckets(Method[BucketOptions]):
             demand = demand.flattened()
         columns = task.table.sensitive
         check_demand(demand, columns, task.table.rows, task.suppressible)
-        found = bucketize(task.table, columns, demand, self.priority, self.options, task.rng, task.progress)
+        options = in_force(self.name, self.options)
+        found = bucketize(task.table, columns, demand, self.priority, options, task.rng, task.progress)
         check_suppressed(found.suppressed, task, self.name)
         return partition_of(found.of_row, restarts=found.restarts, residual_rows=found.residual)
 

@@ -56,6 +56,7 @@ def _is_edges(value: Any, policy: Policy) -> bool:
     )
 
 
+_PAPER: dict[str, Option] = {"as_printed": (False, _one_of(True, False))}
 _EFFORT = {"effort": ("balanced", _either(_one_of("fast", "balanced", "thorough"), _above_0(1_000_000)))}
 _STRATA = {
     "strata": ("auto", _either(_one_of("auto", "k"), _whole(1))),
@@ -64,9 +65,10 @@ _STRATA = {
     "seed_order": ("farthest", _one_of("random", "farthest")),
 }
 _BUCKETS = {
+    **_PAPER,
     "ties": ("random", _one_of("random", "largest-capacity", "rarest-value", "closest-quasi")),
     "residual": ("least-loss", _one_of("first", "least-loss")),
-    "leave_out": ("last", _one_of("last", "fewest")),
+    "leave_out": ("fewest", _one_of("last", "fewest")),
     "restarts": (1, _whole(1, 10_000)),
     "strict_paper": (False, _one_of(True, False)),
     "candidates": (64, _whole(1)),
@@ -81,7 +83,6 @@ _FRAGMENT: dict[str, Option] = {
     "most_fragments": (4096, _whole(1)),
 }
 _SLOMS = {
-    "leave_out": ("fewest", _one_of("last", "fewest")),
     "slices": ("auto", _either(_one_of("auto"), _whole(1), _is_slices)),
     "priority": ("best", _one_of("mbf", "msdcf", "mmdcf", "best")),
     "levels": (True, _one_of(True, False)),

@@ -5,6 +5,7 @@ See `buckets` for the methods and the papers, `bucket_grouping` and `bucket_resi
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,13 +26,14 @@ from polyveil.methods._buckets.pool import (
     MSDCF,
     RANDOM,
     RAREST_VALUE,
+    SCARCEST,
     BucketForest,
     Pool,
     fill,
 )
 from polyveil.methods._buckets.residual import FIRST, LEAST_LOSS, empty_counts, place_residual
 from polyveil.methods._kernels.boxes import code_matrix, quasi_spec
-from polyveil.methods.base import Options
+from polyveil.methods.as_printed import PaperOptions
 from polyveil.progress import Progress
 from polyveil.table.coded import CodedTable, SensitiveColumn, distinct
 
@@ -46,9 +48,13 @@ TIES: dict[str, int] = {
     "closest-quasi": CLOSEST_QUASI,
 }
 GROUPS_PER_CALL = 20_000
+MOST_COMMON = 60
+"""Groups of a common multiple of all l are tried up to this many rows."""
+HUGE = 4
+"""A group this many times as large as asked for is worth trying other sizes."""
 
 
-class BucketOptions(Options):
+class BucketOptions(PaperOptions):
     """Options of the bucket methods."""
 
     ties: Ties = Field(
@@ -62,9 +68,9 @@ class BucketOptions(Options):
         description="where left-over rows go: the first group they fit, or the one whose quasi-identifiers widen least",
     )
     leave_out: Literal["last", "fewest"] = Field(
-        default="last",
-        description="which rows to leave out: those that fit nowhere in the end, as printed, or as few as possible, "
-        "chosen by a linear program before grouping (both are tried, the better is kept)",
+        default="fewest",
+        description="which rows to leave out: fewest (as few as possible, chosen by a linear program; some groups may "
+        "then be large) or last (those that fit nowhere in the end, as printed)",
     )
     restarts: int = Field(
         default=1, ge=1, le=10_000, description="orders of ties to try; the one that leaves out the fewest rows is kept"
@@ -78,14 +84,6 @@ class BucketOptions(Options):
 
 
 @dataclass(frozen=True, eq=False)
-class Way:
-    """Which rows to group before the rest, and whether those that fit nowhere are united with groups."""
-
-    first: BoolArray | None
-    united: bool
-
-
-@dataclass(frozen=True, eq=False)
 class Grouping:
     """The group of each row (-1: suppressed), and what the engine did; `lost` rows are suppressed and not spare."""
 
@@ -95,6 +93,15 @@ class Grouping:
     lost: int
     residual: int
     restarts: int
+
+    @cached_property
+    def sizes(self) -> IntArray:
+        """The rows of each group."""
+        return np.bincount(self.of_row[self.of_row >= 0])
+
+    @property
+    def largest(self) -> int:
+        return int(self.sizes.max(initial=0))
 
 
 def bucketize(
@@ -115,21 +122,47 @@ def bucketize(
     `spare` marks rows to leave out rather than others with the same values; `formed` gives groups to begin with (a
     number per row, -1 for the rows that are still to be grouped), which must keep the demand already.
     """
-    engine = Engine(table, columns, demand, priority, options, spare=spare, formed=formed, scan=scan)
-    best: Grouping | None = None
-    for way in engine.ways():
-        for attempt in range(options.restarts):
-            found = engine.run(rng, attempt + 1, progress, way)
-            best = found if best is None else min(best, found, key=by_loss)
-            if best.suppressed == 0:
-                return best
-    assert best is not None  # noqa: S101 - restarts is at least 1
-    return best
+    if options.as_printed:
+        engine = Engine(table, columns, demand, priority, options, spare=spare, formed=formed)
+        return engine.run(rng, 1, progress)
+    secret, names = int(rng.integers(2**62)), [column.name for column in columns]
+    sizes, found = group_sizes(demand.only(names), table.rows), []
+    for united in (False, True):
+        for least in sizes:
+            engine = Engine(table, columns, Demand(demand.need, least), priority, options, spare=spare, formed=formed)
+            engine.scan = scan
+            draws = np.random.default_rng([secret, least, united])
+            for each in engine.united(draws, progress) if united else engine.groupings(draws, progress):
+                found.append(each)
+                if engine.is_settled(each):
+                    return min(found, key=by_loss)
+    return min(found, key=by_loss)
+
+
+def group_sizes(demand: Demand, rows: int) -> list[int]:
+    """The least sizes of groups to try: from what is asked to the next multiple of the greatest l, and the next one of
+    all l.
+
+    A value may make up 1/l of a group in whole rows: a group of 4 rows may have it once at l = 3, and one of 6 rows
+    twice. The larger group is then easier to fill. With l = 3 for some values and l = 4 for others, nothing is lost to
+    rounding in groups of 12 rows.
+    """
+    levels = [math.ceil(level - 1e-9) for level in np.unique(np.concatenate(list(demand.need.values())))]
+    greatest, least = max(levels), demand.least
+    common = math.lcm(*levels)
+    sizes = [least] if least <= greatest else list(range(least, _next_multiple(least, greatest) + 1))
+    whole = _next_multiple(least, common)
+    return [*sizes, *([whole] if sizes[-1] < whole <= min(MOST_COMMON, rows) and common > greatest else [])]
+
+
+def _next_multiple(number: int, of: int) -> int:
+    return -(-number // of) * of
 
 
 def by_loss(found: Grouping) -> tuple[int, int, int]:
-    """The better of two groupings comes first: rows lost, rows suppressed, then the smaller groups."""
-    return found.lost, found.suppressed, -found.groups
+    """The better of two groupings comes first: rows lost, rows suppressed, then the smaller groups (by the sum of
+    squares, so that one huge group weighs more than several large ones)."""
+    return found.lost, found.suppressed, int((found.sizes**2).sum())
 
 
 class Engine:
@@ -145,9 +178,8 @@ class Engine:
         *,
         spare: BoolArray | None = None,
         formed: IntArray | None = None,
-        scan: bool = False,
     ) -> None:
-        self.rows, self.options, self.priority, self.scan = table.rows, options, PRIORITIES[priority], scan
+        self.rows, self.options, self.priority, self.scan = table.rows, options, PRIORITIES[priority], False
         self.least = demand.least
         self.spare = np.zeros(table.rows, dtype=bool) if spare is None else spare
         self.formed = np.full(table.rows, -1, dtype=np.int64) if formed is None else formed
@@ -161,13 +193,37 @@ class Engine:
         self.rank, self.size_of_rank = _ranks(self.need[self.values].max(axis=1), demand.least, table.rows)
         self.spec, self.quasi = quasi_spec(table), code_matrix(table)
 
-    def ways(self) -> Iterator[Way]:
-        """The ways to try, one after the other: as printed; with the rows of the linear program first; and with those
-        of them that fit nowhere united with groups."""
-        yield Way(None, False)
-        if self.options.leave_out == "fewest" and len(self.size) <= MOST_BUCKETS:
-            yield Way(self._groupable, False)
-            yield Way(self._groupable, True)
+    def groupings(self, rng: np.random.Generator, progress: Progress | None) -> Iterator[Grouping]:
+        """The tries, one after the other: as printed, and with the rows of the linear program before the rest."""
+        for first in (None, *((self._groupable,) if self._uses_program else ())):
+            for attempt in range(self.options.restarts):
+                yield self.run(rng, attempt + 1, progress, first)
+
+    def united(self, rng: np.random.Generator, progress: Progress | None) -> Iterator[Grouping]:
+        """With the rows of the linear program that fit nowhere united with groups, for every priority: one may need a
+        far smaller united group than another."""
+        if not self._uses_program:
+            return
+        own = self.priority
+        for self.priority in (own, *(each for each in (*PRIORITIES.values(), SCARCEST) if each != own)):
+            yield self.run(rng, 1, progress, self._groupable, united=True)
+        self.priority = own
+
+    @property
+    def _uses_program(self) -> bool:
+        return self.options.leave_out == "fewest" and len(self.size) <= MOST_BUCKETS
+
+    def reaches_bound(self, found: Grouping) -> bool:
+        """Whether no more rows can be grouped, or only as many as asked for."""
+        if found.lost == 0 or not self._uses_program:
+            return True
+        return found.lost <= int(((self.formed < 0) & ~self.spare & ~self._groupable).sum())
+
+    def is_settled(self, found: Grouping) -> bool:
+        """Whether nothing more is to be had: every row that can be grouped is, and no group is huge."""
+        if found.suppressed and (not self._uses_program or not self.reaches_bound(found)):
+            return False
+        return found.largest <= HUGE * max(int(self.size_of_rank.max()), self.least)
 
     @cached_property
     def _groupable(self) -> BoolArray:
@@ -184,14 +240,20 @@ class Engine:
         return found
 
     def run(
-        self, rng: np.random.Generator, attempt: int, progress: Progress | None, way: Way | None = None
+        self,
+        rng: np.random.Generator,
+        attempt: int,
+        progress: Progress | None,
+        first: BoolArray | None = None,
+        *,
+        united: bool = False,
     ) -> Grouping:
-        """Grouping phase, then residual phase, with ties broken by the generator; the way's rows before the rest."""
+        """Grouping phase, then residual phase, with ties broken by the generator; the `first` rows before the rest."""
         formed = self.formed
-        if way is not None and way.first is not None:
-            formed = self._run(rng, formed, way.first, progress)[0]
-            over = np.flatnonzero((formed < 0) & way.first)
-            if way.united and len(over):
+        if first is not None:
+            formed = self._run(rng, formed, first, progress)[0]
+            over = np.flatnonzero((formed < 0) & first)
+            if united and len(over):
                 formed = unite(formed, over, self.values[self.bucket_of_row], self.need, self.least)
         of_row, groups, left = self._run(rng, formed, np.ones(self.rows, dtype=bool), progress)
         suppressed = int((of_row < 0).sum())
@@ -241,6 +303,7 @@ class Engine:
             capacity=np.zeros(values, dtype=np.int64),
             limit=np.ones(values, dtype=np.int64),
             used=np.zeros(values, dtype=np.int64),
+            need=self.need,
             salt=int(rng.integers(2**62)),
             priority=self.priority,
             ties=TIES[self.options.ties],

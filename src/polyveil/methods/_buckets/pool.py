@@ -17,7 +17,7 @@ import numpy as np
 from polyveil.arrays import FloatArray, IntArray, Places
 from polyveil.methods._kernels.compiled import njit
 
-MBF, MSDCF, MMDCF = 0, 1, 2
+MBF, MSDCF, MMDCF, SCARCEST = 0, 1, 2, 3
 RANDOM, LARGEST_CAPACITY, RAREST_VALUE, CLOSEST_QUASI = 0, 1, 2, 3
 _TIE_BITS = 24
 _PRIORITY_BITS = 44
@@ -36,6 +36,7 @@ class Pool(NamedTuple):
     capacity: IntArray  # per value: rows that remain in the buckets of the ranks in play
     limit: IntArray  # per value: how often a group may have it
     used: IntArray  # per value: how often the group has it
+    need: FloatArray  # per value: its l
     salt: int
     priority: int
     ties: int
@@ -56,8 +57,15 @@ class BucketForest(NamedTuple):
 
 @njit
 def key_of(pool: Pool, b: int) -> int:
-    """Security level first, then the priority of eqs. (10) to (12) of han2013."""
+    """Security level first, then the priority of eqs. (10) to (12) of han2013.
+
+    `SCARCEST` is ours: the values first whose rows need the most others beside them, whatever their level.
+    """
     found = pool.size[b]
+    if pool.priority == SCARCEST:
+        for j in range(pool.values.shape[1]):
+            found += np.int64(pool.capacity[pool.values[b, j]] * pool.need[pool.values[b, j]])
+        return found
     if pool.priority == MSDCF:
         greatest = np.int64(0)
         for j in range(pool.values.shape[1]):

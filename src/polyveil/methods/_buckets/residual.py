@@ -92,8 +92,9 @@ def place_residual(
                 add(counts, groups.of_row[row], places[row, j])
     found = np.empty(count, dtype=np.int64)
     open_to = np.empty(count, dtype=np.int64)
-    while place_once(pool, groups, count, counts, need, spec, quasi, rule, candidates, found, open_to) and not once:
-        pass
+    while place_once(pool, groups, count, counts, need, spec, quasi, rule, candidates, once, found, open_to):
+        if once:
+            break
 
 
 @njit
@@ -107,15 +108,19 @@ def place_once(
     quasi: Places,
     rule: int,
     candidates: int,
+    once: bool,
     found: IntArray,
     open_to: IntArray,
 ) -> bool:
-    """One pass over the buckets, the most demanding and the hardest to place first; says whether a row was placed."""
+    """One pass over the buckets, the most demanding and the hardest to place first (with `once`, in their own order);
+    says whether a row was placed."""
     accepting = accepting_groups(groups, count, counts, need)
     tightest = tightest_values(pool, accepting)
     # Sorted by value within equal difficulty, so that the groups open to a value are listed once.
     hardness = pool.rank * -(2 * count + 2) + accepting[tightest]
     order = np.argsort(hardness * len(need) + tightest, kind="mergesort")
+    if once:
+        order = np.arange(len(order))
     listed, opened, placed = -1, 0, False
     for b in order:
         if pool.size[b] == 0:
