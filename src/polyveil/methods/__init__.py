@@ -23,6 +23,7 @@ _OWN = {
     "fragment": "polyveil.methods.fragment:Fragment",
     "swap": "polyveil.methods.swap:Swap",
     "kaca": "polyveil.methods.kaca:Kaca",
+    "lattice": "polyveil.methods.lattice:Lattice",
     "mbf": "polyveil.methods.buckets:Mbf",
     "msdcf": "polyveil.methods.buckets:Msdcf",
     "mmdcf": "polyveil.methods.buckets:Mmdcf",

@@ -17,6 +17,8 @@ from polyveil.verification.shape import MOST_ROWS, is_word
 
 MOST_NUMBERS = 4096
 """Edges that a policy can give for the bins of one column."""
+MOST_LEVELS = 100
+"""Levels of a hierarchy."""
 
 Allowed = Callable[[Any, Policy], bool]
 Option = tuple[Any, Allowed]
@@ -98,6 +100,7 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "fragment": {**_STRATA, **_FRAGMENT},
     "swap": {**_STRATA, "candidates": (64, _whole(0))},
     "kaca": {},
+    "lattice": {"most_nodes": (5_000, _whole(1, 1_000_000))},
     **dict.fromkeys(("mbf", "msdcf", "mmdcf", "mbf-mslf", "msdcf-mslf", "mmdcf-mslf"), _BUCKETS),
     "sloms": {**_BUCKETS, **_SLOMS},
 }
@@ -113,6 +116,8 @@ _COUNTS = {
     "residual_rows": {name for name in OPTIONS if name.startswith("m") and name != "mondrian"},
     "slices": {"sloms"},
     "method": {"auto"},
+    "levels": {"lattice"},
+    "optimal": {"lattice"},
 }
 """What a method can say it found -> the methods that say it."""
 
@@ -157,6 +162,8 @@ def _check_found(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
         and all(number <= rows for number in numbers)
         and (found.get("restarts") or 0) <= restarts
         and all(0 <= bound <= rows and bound == round(bound, 6) for bound in found.get("bounds", {}).values())
+        and list(found.get("levels", {})) in ([], list(policy.having("quasi")))
+        and all(0 <= level <= MOST_LEVELS for level in found.get("levels", {}).values())
         and list(found.get("bounds", {})) == [each for each in sensitive if each in found.get("bounds", {})]
         and found.get("trivially_close", []) == [each for each in sensitive if each in found.get("trivially_close", [])]
     )

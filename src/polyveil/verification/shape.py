@@ -77,6 +77,8 @@ class FoundShape(_Part):
     restarts: Count | None = None
     residual_rows: Count | None = None
     slices: list[list[str]] | None = None
+    levels: dict[str, Count] | None = None
+    optimal: bool | None = None
     method: Word | None = None
     refined: Word | float | None = None
 
