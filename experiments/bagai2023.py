@@ -13,14 +13,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 from paper_page import Asked, Page, run, say
 from real_tables import close_partition, task_of, timed
 from svg_plot import Line, Panel
 
 from polyveil.measure import measure_loss
-from polyveil.methods.fragment import BALANCED_SLACK
+from polyveil.methods import Task
+from polyveil.methods._fragment.fragmentation import Fragmentation
+from polyveil.methods.fragment import Fragment, FragmentOptions
 from polyveil.models import TCloseness, attributes_of, codes_of, from_classes
+from polyveil.policy.schema import Privacy
 from polyveil.table.coded import CodedTable
 
 K, QUICK_TS = 2, (0.2, 0.4)
@@ -103,15 +107,23 @@ def coded(frame: pl.DataFrame, source: Source, attributes: int) -> CodedTable:
     return task_of(frame.select(*columns), {"columns": columns, "privacy": {"k": K}}).table
 
 
+def fragmentation_of(table: CodedTable, t: float, options: Mapping[str, Any]) -> Fragmentation:
+    """The fragments and bounds behind a run."""
+    attributes = attributes_of(table)
+    models = tuple(TCloseness(t, column.name) for column in table.sensitive)
+    task = Task(table, models, attributes, Privacy(k=K, t=t), np.random.default_rng(1))
+    return Fragment(FragmentOptions(**options)).fragmentation(table, task)
+
+
 def cell(table: CodedTable, t: float, options: Mapping[str, Any]) -> Cell:
     most = FEW if len(table.sensitive) <= 2 else MANY
     found, seconds = timed(lambda: close_partition(table, "fragment", K, t, most_fragments=most, **options))
     statistics = from_classes(found.class_of_row, codes_of(table), attributes_of(table))
     distances = [TCloseness(t, column.name).judge(statistics).value for column in table.sensitive]
     loss = measure_loss(table, found.class_of_row).normalized_loss
-    bound = max(found.found["bounds"].values())
-    reached = bound <= t * options.get("slack", 1.0 if options else BALANCED_SLACK) + 1e-6
-    return Cell(found.found["fragments"], found.classes, loss, max(distances), bound, reached, seconds)
+    cut = fragmentation_of(table, t, {"most_fragments": most, **options})
+    bound = float(max(cut.bounds))
+    return Cell(found.found["fragments"], found.classes, loss, max(distances), bound, cut.complete, seconds)
 
 
 def all_cells(table: CodedTable, ts: Sequence[float], words: str) -> Cells:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import polyveil
 from polyveil.errors import PolicyError
 from polyveil.methods import Task, make_method
 from polyveil.methods._fragment.axes import Axis, axis_of
@@ -260,3 +264,55 @@ def test_exact_rounding_conforms_to_every_fragment() -> None:
         [np.bincount(fragment[labels == c], minlength=fragment.max() + 1) for c in range(labels.max() + 1)]
     )
     assert (shares == shares[0]).all()
+
+
+def test_a_bound_over_bins_adds_what_values_move_inside_a_bin() -> None:
+    """Forty values in two bins: the bound between the bins alone says nothing about classes of the lowest of a bin."""
+    values = np.arange(40.0)
+    domain = OrderedDomain("numeric", values, tuple(map(str, values)))
+    column = SensitiveColumn("s", domain, np.arange(40), "ordered", np.ones(40, dtype=np.int64))
+    table = CodedTable(40, (), (column,))
+    axis = axis_of(column, 0.6, 2, "width", None)
+    found = find_fragmentation(axis.unit_of_code[table.sensitive_tuples.codes], np.ones(40, dtype=np.int64), [axis])
+    worst = 0.0
+    for rows in ([0, 20], [19, 39], [0, 39]):  # the same share of both bins as the table
+        inside = np.zeros(40)
+        inside[rows] = 0.5
+        worst = max(worst, float(np.abs(np.cumsum(inside - 1 / 40)).sum() / 39))
+    assert found.bounds[0] >= worst
+    assert axis.inside > 0.2
+    assert axis_of(column, 0.6, 64, "width", None).inside == 0.0
+
+
+def frame_of(rows: int) -> pl.DataFrame:
+    rng = np.random.default_rng(1)
+    return pl.DataFrame({"age": rng.integers(20, 60, rows), "pay": rng.integers(0, 100, rows)})
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [({"rounding": "exact"}, {"strata", "fragments", "bounds"}), ({}, {"strata", "fragments"})],
+)
+def test_bounds_are_published_only_where_classes_keep_them(options: dict[str, Any], told: set[str]) -> None:
+    columns = {"age": {"role": "quasi", "type": "numeric"}, "pay": {"role": "sensitive", "type": "numeric", "t": 0.4}}
+    policy = {"columns": columns, "privacy": {"k": 2}, "method": {"name": "fragment", "bins": 8, **options}}
+    release = polyveil.anonymize(frame_of(60), policy, seed=1)
+    assert set(release.manifest["method"]["found"]) == told
+    if "bounds" in told:
+        assert release.manifest["method"]["found"]["bounds"]["pay"] >= release.privacy["t"]["pay"]
+
+
+def test_stopping_at_the_most_fragments_is_said_and_empty_boxes_do_not_count() -> None:
+    columns = {"age": {"role": "quasi", "type": "numeric"}, "pay": {"role": "sensitive", "type": "numeric", "t": 0.3}}
+    method = {"name": "fragment", "most_fragments": 2, "slack": 0.01}
+    policy = {"columns": columns, "privacy": {"k": 2}, "method": method}
+    told = polyveil.anonymize(frame_of(60), policy, seed=1).manifest["method"]["found"]
+    assert told["fragments"] == 2
+    assert told["stopped_at_limit"] is True
+
+
+def test_strata_with_exact_rounding_are_refused() -> None:
+    columns = {"age": {"role": "quasi", "type": "numeric"}, "pay": {"role": "sensitive", "type": "numeric", "t": 0.4}}
+    method = {"name": "fragment", "rounding": "exact", "strata": 7}
+    with pytest.raises(PolicyError, match=r"method.strata.*rounding: exact leaves no choice"):
+        polyveil.anonymize(frame_of(60), {"columns": columns, "privacy": {"k": 2}, "method": method}, seed=1)

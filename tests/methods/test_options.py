@@ -15,7 +15,7 @@ from polyveil.policy.schema import MethodChoice
     ("choice", "fault"),
     [
         ({"name": "sift", "x": 1}, ("method.x", "Unknown option 'x' of method sift", "Options: effort")),
-        ({"name": "kaca", "x": 1}, ("method.x", "Unknown option 'x' of method kaca", "Options: none")),
+        ({"name": "kaca", "x": 1}, ("method.x", "Unknown option 'x' of method kaca", "Options: as_printed")),
         (
             {"name": "sift", "effort": "quick"},
             (

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from polyveil.errors import PolicyError, Unsatisfiable
+from polyveil.measure import measure_loss
 from polyveil.methods import Task, make_method
 from polyveil.methods._strata.base import Trial, equal_sizes, least_loss, most_classes_of_the_best, strata_asked
 from polyveil.models import FrequencyDiversity, KAnonymity, Model, TCloseness, attributes_of
@@ -133,3 +134,16 @@ def test_strata_asked_takes_k_from_the_policy() -> None:
 
 def test_equal_sizes_differ_by_one_row() -> None:
     assert equal_sizes(11, 4).tolist() == [3, 3, 3, 2]
+
+
+@pytest.mark.parametrize("name", ["fcm", "pca", "swap"])
+@pytest.mark.parametrize("seed", range(3))
+def test_auto_loses_no_more_than_k_strata_with_either_order_of_seeds(name: str, seed: int) -> None:
+    table = random_table(seed, 80)
+
+    def loss(**options: object) -> float:
+        found = make_method(MethodChoice.model_validate({"name": name, **options})).partition(task_of(table, 4, 0.5))
+        return measure_loss(table, found.class_of_row).information_loss
+
+    by_hand = [loss(strata="k", seed_order=order) for order in ("random", "farthest")]
+    assert loss() <= min(by_hand) * 1.02 + 1e-9, "of nearly equal trials the one with the most groups is kept"

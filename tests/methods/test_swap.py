@@ -31,7 +31,7 @@ def on_a_line(ages: list[int], illness: str) -> CodedTable:
 def built(table: CodedTable, models: tuple[Model, ...], g: int, **options: object) -> np.ndarray:
     ready = prepare(table, compile_constraints(models, attributes_of(table), table))
     task = Task(table, models, attributes_of(table), Privacy(), np.random.default_rng(0))
-    return Swap(SwapOptions(**options)).builder(ready, task)(g, np.random.default_rng(0))
+    return Swap(SwapOptions(**options)).builder(ready, task)(g, "farthest", np.random.default_rng(0))
 
 
 def test_without_other_demands_a_class_is_the_seed_and_its_nearest_rows() -> None:

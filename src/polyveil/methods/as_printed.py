@@ -70,7 +70,134 @@ _MSB = (
     ),
 )
 
+_KACA = Departure(
+    "han2013, Algorithm 1, steps 8 to 13",
+    "Only groups of fewer than k rows are merged.",
+    "A group that fails any requirement is merged on.",
+)
+_SLOMS = (
+    Departure(
+        "han2013, section II.C",
+        "PAM begins with random medoids, and the number of slices is given.",
+        "PAM begins with the best ones; `slices: auto` also finds the number of slices.",
+    ),
+    Departure(
+        "han2013, Algorithm 1, steps 4 to 6",
+        "Every slice is grouped on its own, by one priority (MMDCF in the paper's account of its cost).",
+        "The hardest slice comes first, the others leave out the same rows where they can; all priorities are tried, "
+        "and the groups of all attributes together as a start.",
+        {"priority": "mmdcf"},
+    ),
+    Departure(
+        "han2013, Definition 13",
+        "A value that fits no group is withheld (group id NA), and its row stays.",
+        "The row is left out of all tables: whoever sees NA can often tell the value.",
+        {"withhold": "values"},
+    ),
+)
+_STRATA = Departure(
+    "wang2018, Algorithms 1 and 2, step 2",
+    "The number of strata is k.",
+    "The number of strata g >= k with the least loss is searched for: with k strata and a tight t, merging joins most "
+    "of the table into few groups.",
+    {"strata": "k"},
+)
+_PSEUDOCODES = (
+    Departure(
+        "wang2018, Pseudocode 1, step 5",
+        "The first row of a group is drawn at random.",
+        "Rows farthest from the centre come first, or random ones if that loses less.",
+        {"seed_order": "random"},
+    ),
+    Departure(
+        "wang2018, Pseudocode 1, steps 12 to 16",
+        "A larger stratum gives the first groups one row more.",
+        "Rows left over are dealt evenly, so that sizes differ by one at most.",
+    ),
+    Departure(
+        "wang2018, Pseudocode 2",
+        "Every group that fails is merged once, with the group of the nearest centroid, merged or not; the result may "
+        "still fail.",
+        "Merging is repeated until no group fails; of the near groups not merged yet, the most helpful is taken.",
+        {"merge": "nearest"},
+    ),
+)
+
 DEPARTURES: dict[str, tuple[Departure, ...]] = {
+    "fcm": (
+        _STRATA,
+        Departure(
+            "wang2018, Algorithm 1, step 2",
+            "Strata are the clusters of equi-sized fuzzy c-means.",
+            "Centres and strata are brought into agreement five times more after that.",
+            {"polish": 0},
+        ),
+        *_PSEUDOCODES,
+    ),
+    "pca": (
+        _STRATA,
+        Departure(
+            "wang2018, Algorithm 2, step 3",
+            "The component comes from Weka 3.6, whose default gives every coordinate the variance 1.",
+            "Numbers are scaled to 0..1 and categories to 0 and 1.",
+        ),
+        *_PSEUDOCODES,
+    ),
+    "swap": (
+        Departure(
+            "wang2018, section 5 (contrast algorithm)",
+            "Groups have k rows.",
+            "The group size g >= k with the least loss is searched for.",
+            {"strata": "k", "seed_order": "farthest"},
+        ),
+        Departure(
+            "wang2018, section 3, on the contrast algorithm",
+            "All unclustered rows are tried in a swap.",
+            "The nearest 64 are tried.",
+            {"candidates": 0},
+        ),
+        Departure(
+            "wang2018, Definition 4",
+            "A swap is judged by the greatest distance of the sensitive attributes.",
+            "By the sum of what exceeds the thresholds.",
+        ),
+        Departure(
+            "wang2018, section 5.1",
+            "As a last resort the worst group is merged with the nearest, again and again.",
+            "Merging goes in rounds; of the near groups, the most helpful is taken.",
+            {"merge": "nearest"},
+        ),
+    ),
+    "fragment": (
+        Departure(
+            "bagai2023, Theorem 10 and Definition of Delta",
+            "Movement in a fragment is measured in the fragment's own length.",
+            "It is measured in the whole range: still a bound, and far smaller. Scaled to its own length, a cut can "
+            "even raise the bound (Proposition 21).",
+            {"bound": "paper", "slack": 1.0},
+        ),
+        Departure(
+            "bagai2023, section 3.1",
+            "Every distinct value can be cut off, and cutting goes on until the bounds are within t.",
+            "More than 64 values are put into bins, and cutting stops at 4,096 fragments.",
+            {"bins": 10**9, "edges": {}, "most_fragments": 10**9},
+        ),
+        Departure(
+            "bagai2023, section 3.2",
+            "As many groups as divide all fragment counts; on real tables usually one. There is no k.",
+            "Each fragment's rows are shared as evenly as whole numbers allow over the number of groups of least loss, "
+            "and groups that fail are merged.",
+            {"rounding": "exact"},
+        ),
+        Departure(
+            "bagai2023, GENERATE-CLASSES, step 2",
+            "The first row of a group is any.",
+            "Rows farthest from the centre come first, or random ones if that loses less.",
+            {"seed_order": "random"},
+        ),
+    ),
+    "kaca": (_KACA,),
+    "sloms": (*_SLOMS, *_MSB),
     **dict.fromkeys(("mbf", "msdcf", "mmdcf", "mbf-mslf", "msdcf-mslf", "mmdcf-mslf"), _MSB),
 }
 """The departures of each method, in the order of the paper."""

@@ -6,9 +6,9 @@ Algorithm 1, with the size-constrained fuzzy c-means of Hoeppner & Klawonn (2008
 - Guarantee: every model asked for, in every class; k-anonymity because a class has a row of each of g >= k strata.
 - Cost: clustering O(g^2 c + g c d) per step for c distinct sensitive tuples (at most about a thousand); then one
   nearest-row query per row and stratum tree; times the number of g tried with `strata: auto`.
-- Departures: the number of strata is free (see `strata`); distinct sensitive tuples with counts are clustered, not
-  rows; fuzzy clusters are rounded to exactly equal strata by solving the transport problem, and with `polish` centres
-  and assignment are brought into agreement a few times more; merging is repeated until nothing fails.
+- Departures: `as_printed.DEPARTURES`, undone by `as_printed: true`. In both, distinct sensitive tuples with counts are
+  clustered, not rows, and fuzzy clusters are rounded to equal strata by solving the transport problem: the paper says
+  "approximately the same size", and equal rows would otherwise all fall into one cluster.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from polyveil.methods._strata.base import (
     equal_sizes,
 )
 from polyveil.methods._strata.embedding import Cells, sensitive_cells
+from polyveil.methods._strata.generate import SeedOrder
 from polyveil.methods._strata.transport import transport
 from polyveil.methods.base import Task
 
@@ -54,10 +55,11 @@ class Fcm(StratifiedMethod[FcmOptions]):
     def builder(self, ready: Prepared, task: Task) -> Build:
         cells = sensitive_cells(ready.table)
 
-        def build(g: int, rng: np.random.Generator) -> IntArray:
+        def build(g: int, order: SeedOrder, rng: np.random.Generator) -> IntArray:
             stratum_of_row, sizes = fcm_strata(cells, g, self.options.polish, rng)
             classes = max(ready.table.rows // g, 1)
-            return classes_from_strata(ready, stratum_of_row, sizes, classes, self.options.seed_order, rng)
+            printed = self.options.as_printed
+            return classes_from_strata(ready, stratum_of_row, sizes, classes, order, rng, printed=printed)
 
         return build
 

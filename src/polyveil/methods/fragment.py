@@ -6,12 +6,9 @@ Bagai, Weber, Thammanna Gowda: Data Sanitization for t-Closeness over Multiple N
   judged by its real distance before it is released.
 - Cost: the search over distinct sensitive tuples is polynomial in their number (milliseconds to seconds); then one
   nearest-row query per row, for each class size tried.
-- Departures: `bound: tight` measures movement in the whole domain instead of the fragment (`bound: paper`), which needs
-  a small part of the fragments. `rounding: exact` makes gcd(fragment counts) classes, as in the paper - on real data
-  usually one class with the whole table; `balanced`, the default, deals each fragment's rows over c classes as evenly
-  as whole numbers allow, c searched for the least loss, and merges classes that fail. As the real distance decides, the
-  bound may then exceed t (`slack`). Hierarchical and nominal attributes, and mixtures, are cut at the children of a
-  node (the paper handles numbers only). Continuous attributes are binned.
+- Departures: `as_printed.DEPARTURES`, undone by `as_printed: true`. Hierarchical and nominal attributes, and mixtures,
+  are cut at the children of a node (the paper handles numbers only). Published bounds add what values can move inside
+  a bin.
 """
 
 from __future__ import annotations
@@ -23,9 +20,11 @@ import numpy as np
 from pydantic import Field
 
 from polyveil.arrays import IntArray
+from polyveil.errors import Fault, PolicyError
 from polyveil.methods._fragment.axes import Binning, axes_of, limits
 from polyveil.methods._fragment.fragmentation import Bound, Fragmentation, find_fragmentation
 from polyveil.methods._strata.base import Build, Prepared, StrataOptions, StratifiedMethod, classes_from_strata
+from polyveil.methods._strata.generate import SeedOrder
 from polyveil.methods.base import Task
 from polyveil.table.coded import CodedTable
 
@@ -65,16 +64,19 @@ class Fragment(StratifiedMethod[FragmentOptions]):
     guarantee = "Every requirement is met in every group."
     cost = "One search for the nearest row per row, for each group size that is tried."
     options_type = FragmentOptions
+    merging = "none"
 
     def builder(self, ready: Prepared, task: Task) -> Build:
         fragmentation = self.fragmentation(ready.table, task)
         stratum_of_row = fragmentation.of_tuple[ready.table.sensitive_tuples.of_row]
         sizes = np.bincount(stratum_of_row, minlength=fragmentation.fragments).astype(np.int64)
 
-        def build(g: int, rng: np.random.Generator) -> IntArray:
+        def build(g: int, order: SeedOrder, rng: np.random.Generator) -> IntArray:
             rows = ready.table.rows
-            classes = exact_classes(sizes, task.k) if self.options.rounding == "exact" else max(rows // g, 1)
-            return classes_from_strata(ready, stratum_of_row, sizes, classes, self.options.seed_order, rng)
+            classes = (
+                exact_classes(sizes, self._least_rows(task)) if self.options.rounding == "exact" else max(rows // g, 1)
+            )
+            return classes_from_strata(ready, stratum_of_row, sizes, classes, order, rng)
 
         return build
 
@@ -86,24 +88,35 @@ class Fragment(StratifiedMethod[FragmentOptions]):
         limit = {name: t * slack for name, t in limits(task.models, task.attributes).items()}
         axes = axes_of(table, limit, asked.bins, asked.binning, asked.edges)
         if not axes:
-            return Fragmentation(np.zeros(len(tuples.counts), dtype=np.int64), 1, 1, np.zeros(0))
+            return Fragmentation(np.zeros(len(tuples.counts), dtype=np.int64), 1, 1, np.zeros(0), True)
         units = np.stack([axis.unit_of_code[tuples.codes[:, a]] for a, axis in enumerate(axes)], axis=1)
         return find_fragmentation(units, tuples.counts, axes, asked.bound, asked.most_fragments)
 
     def fixed_size(self, ready: Prepared, task: Task) -> int | None:
         if self.options.rounding == "balanced":
             return None
+        if self.options.strata != "auto" and not self.options.as_printed:
+            rule = "rounding: exact leaves no choice of the rows per group, so strata cannot be given"
+            raise PolicyError([Fault("method.strata", rule, "Remove strata, or use rounding: balanced")])
         fragmentation = self.fragmentation(ready.table, task)
         counts = np.bincount(fragmentation.of_tuple[ready.table.sensitive_tuples.of_row])
-        return ready.table.rows // exact_classes(counts, task.k)
+        return ready.table.rows // exact_classes(counts, self._least_rows(task))
+
+    def _least_rows(self, task: Task) -> int:
+        """The least class size; the paper knows no k."""
+        return 1 if self.options.as_printed else task.k
 
     def found(self, ready: Prepared, task: Task) -> dict[str, Any]:
         fragmentation = self.fragmentation(ready.table, task)
-        names = [column.name for column in ready.table.sensitive]
-        return {
-            "fragments": fragmentation.fragments,
-            "bounds": {name: round(float(b), 6) for name, b in zip(names, fragmentation.bounds, strict=False)},
-        }
+        told: dict[str, Any] = {"fragments": fragmentation.fragments}
+        if not fragmentation.complete:
+            told["stopped_at_limit"] = True
+        # Only classes with exactly equal shares of every fragment keep the bounds, and only against these rows.
+        if self.options.rounding == "exact" and ready.table.rows == task.table.rows:
+            names = [column.name for column in ready.table.sensitive]
+            bounds = zip(names, fragmentation.bounds, strict=False)
+            told["bounds"] = {name: round(min(float(b), 1.0), 6) for name, b in bounds if np.isfinite(b)}
+        return told
 
 
 def exact_classes(sizes: IntArray, k: int) -> int:

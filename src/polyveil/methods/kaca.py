@@ -31,10 +31,17 @@ from polyveil.methods._kaca.tree import (
 from polyveil.methods._kernels.boxes import QuasiSpec
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._kernels.distance import quasi_metric
-from polyveil.methods._kernels.judge import JudgeSpec, compile_constraints, holds, sensitive_matrix
+from polyveil.methods._kernels.judge import (
+    JudgeSpec,
+    compile_constraints,
+    holds,
+    sensitive_matrix,
+    violation_classes,
+)
 from polyveil.methods._kernels.reachable import reachable_basis
 from polyveil.methods._kernels.row_index import tuple_order
-from polyveil.methods.base import Method, Options, Task
+from polyveil.methods.as_printed import PaperOptions
+from polyveil.methods.base import Method, Task
 from polyveil.models import KAnonymity
 from polyveil.partition import Partition, partition_of
 from polyveil.progress import SILENT, Progress
@@ -62,19 +69,34 @@ class Failing(NamedTuple):
     state: IntArray
 
 
-class Kaca(Method[Options]):
+class Kaca(Method[PaperOptions]):
     """Bottom-up merging by weighted hierarchical distance."""
 
     name = "kaca"
     title = "KACA: merges the most similar groups until every requirement is met"
     paper = "Li et al. 2006; han2013"
     guarantee = "Every requirement is met in every group."
+    options_type = PaperOptions
     cost = "Time grows with the distinct combinations of quasi-identifiers; seconds for hundreds of thousands of rows."
 
     def partition(self, task: Task) -> Partition:
+        if self.options.as_printed:
+            return self._as_printed(task)
         basis = reachable_basis(task)
         labels = np.full(task.table.rows, -1, dtype=np.int64)
         labels[basis.rows] = merge_classes(basis.table, basis.judge, task.rng, task.progress)
+        return partition_of(labels)
+
+    def _as_printed(self, task: Task) -> Partition:
+        labels = k_classes(task.table, task.k, task.rng, task.progress)
+        judge = compile_constraints(task.models, task.attributes, task.table)
+        failing = int(np.count_nonzero(violation_classes(judge, labels, sensitive_matrix(task.table))))
+        if failing:
+            raise Unsatisfiable(
+                f"kaca as printed keeps k only: {failing} of {int(labels.max()) + 1} groups do not meet the other "
+                "requirements",
+                "leave out `as_printed`, or ask for k only",
+            )
         return partition_of(labels)
 
 

@@ -5,9 +5,9 @@ Wang, Zhu, Chen, Chang (2018), Algorithm 2.
 - Guarantee: every model asked for, in every class.
 - Cost: O(c d^2) for the component over c distinct sensitive tuples, O(n log n) to sort, then one nearest-row query per
   row; times the number of g tried with `strata: auto`.
-- Departures: the number of strata is free (see `strata`); ties on the component are broken at random (the paper leaves
-  them to the sort); merging is repeated until nothing fails. As in the paper, categories are coded one-hot for the
-  projection only, k is adjusted, and the remainder goes to the central slices.
+- Departures: `as_printed.DEPARTURES`, undone by `as_printed: true`. Ties on the component are broken at random (the
+  paper leaves them to the sort). As in the paper, categories are coded one-hot for the projection only, k is adjusted,
+  and the remainder goes to the central slices.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.methods._strata.base import Build, Prepared, StrataOptions, StratifiedMethod, classes_from_strata
+from polyveil.methods._strata.generate import SeedOrder
 from polyveil.methods.base import Task
 from polyveil.table.coded import CodedTable, SensitiveColumn
 from polyveil.table.domain import OrderedDomain
@@ -36,17 +37,18 @@ class Pca(StratifiedMethod[PcaOptions]):
     options_type = PcaOptions
 
     def builder(self, ready: Prepared, task: Task) -> Build:
-        along = projection(ready.table)
+        along = projection(ready.table, standardized=self.options.as_printed)
 
-        def build(g: int, rng: np.random.Generator) -> IntArray:
+        def build(g: int, order: SeedOrder, rng: np.random.Generator) -> IntArray:
             rows = len(along)
             sizes = slice_sizes(rows, adjusted(g, rows))
             shuffled = rng.permutation(rows)
-            order = shuffled[np.argsort(along[shuffled], kind="stable")]
+            sort = shuffled[np.argsort(along[shuffled], kind="stable")]
             stratum_of_row = np.empty(rows, dtype=np.int64)
-            stratum_of_row[order] = np.repeat(np.arange(len(sizes)), sizes)
+            stratum_of_row[sort] = np.repeat(np.arange(len(sizes)), sizes)
             classes = int(sizes.min())
-            return classes_from_strata(ready, stratum_of_row, sizes, classes, self.options.seed_order, rng)
+            printed = self.options.as_printed
+            return classes_from_strata(ready, stratum_of_row, sizes, classes, order, rng, printed=printed)
 
         return build
 
@@ -68,12 +70,15 @@ def slice_sizes(rows: int, k: int) -> IntArray:
     return sizes
 
 
-def projection(table: CodedTable) -> FloatArray:
+def projection(table: CodedTable, *, standardized: bool = False) -> FloatArray:
     """Each row's value on the first principal component of the sensitive attributes (step 3).
 
-    The component needs only how often two codes meet, so the one-hot rows are never built.
+    The component needs only how often two codes meet, so the one-hot rows are never built. `standardized`: every
+    coordinate has variance 1, as in the tool that the paper names (Weka 3.6, whose default is the correlation matrix).
     """
     coded = [_centred(column, table.rows) for column in table.sensitive]
+    if standardized:
+        coded = [_to_variance_1(points, column) for points, column in zip(coded, table.sensitive, strict=True)]
     along = np.zeros(table.rows)
     if not coded:
         return along
@@ -98,6 +103,11 @@ def covariance(table: CodedTable, coded: list[FloatArray]) -> FloatArray:
             met = coo_array((tuples.counts.astype(np.float64), pairs), shape=(len(one), len(other)))
             blocks[s][r] = one.T @ (met.tocsr() @ other)
     return np.block(blocks)
+
+
+def _to_variance_1(points: FloatArray, column: SensitiveColumn) -> FloatArray:
+    deviation = np.sqrt((column.counts @ points**2) / max(int(column.counts.sum()), 1))
+    return points / np.where(deviation > 0, deviation, 1.0)
 
 
 def _centred(column: SensitiveColumn, rows: int) -> FloatArray:

@@ -6,12 +6,8 @@ each slice is grouped by MSB on its own, the quasi-identifiers by KACA; group id
 - Guarantee: k-anonymity of the quasi-identifier table; l-diversity (or L_sl by security level) of every attribute in
   every group of its slice. A person's values in two slices cannot be joined to more than what two groups tell.
 - Cost: that of MSB per slice plus that of KACA.
-- Departures: `slices: auto` also finds how many slices there are, by the silhouette width, none larger than three
-  attributes. k applies to the quasi-identifier table only; groups of a slice have l rows or more. Slices are grouped
-  one after the other, the hardest first, and leave out rows that another slice has left out rather than others; which
-  rows stay is settled by a linear program where greed suppresses more (`leave_out: fewest`), at the price of some large
-  groups. Where rows are still lost, the groups of MSB over all attributes are tried as a start (they are diverse in
-  every slice), so that slicing never suppresses more than not slicing; the better of the two is kept.
+- Departures: `as_printed.DEPARTURES`, undone by `as_printed: true`. In both, k applies to the quasi-identifier table
+  only; groups of a slice have l rows or more. Slicing by default never suppresses more than not slicing.
 - A row with a value that fits no group of its slice is left out of all tables, and the slices are grouped again without
   it. As printed (`withhold: values`) only the value is withheld (group id `NA`) and the row stays; whoever sees `NA`
   can often tell the value from it, so no guarantee covers such rows and verification says so. Rows with any suppressed
@@ -33,6 +29,7 @@ from polyveil.errors import Fault, PolicyError
 from polyveil.methods._buckets.contingency import attribute_distances, clusters_of, natural_slices
 from polyveil.methods._buckets.demand import Demand, check_demand, demand_of, reachable_rows
 from polyveil.methods._buckets.engine import PRIORITIES, BucketOptions, Grouping, Priority, bucketize, by_loss
+from polyveil.methods.as_printed import in_force
 from polyveil.methods.base import Method, Task
 from polyveil.methods.buckets import check_suppressed
 from polyveil.methods.kaca import k_classes
@@ -94,6 +91,8 @@ class Sloms(Method[SlomsOptions]):
     options_type = SlomsOptions
 
     def partition(self, task: Task) -> Partition:
+        if self.options.as_printed:
+            return self._as_printed(task)
         table, options = task.table, self.options
         slices = _given(table.sensitive, task.slices) if task.slices else slice_columns(table.sensitive, options)
         demand = demand_of(task)
@@ -115,6 +114,27 @@ class Sloms(Method[SlomsOptions]):
         classes = np.full(table.rows, -1, dtype=np.int64)
         classes[found.rows] = k_classes(table.take(found.rows), task.k, task.rng, task.progress)
         return Partition(classes, found.slices(table.rows), {"slices": [list(part.attributes) for part in found.parts]})
+
+    def _as_printed(self, task: Task) -> Partition:
+        """Algorithm 1: every slice on its own, the quasi-identifiers of all rows by KACA; values that fit nowhere are
+        withheld and their rows stay."""
+        options, table = in_force(self.name, self.options), task.table
+        slices = (
+            _given(table.sensitive, task.slices)
+            if task.slices
+            else slice_columns(table.sensitive, options, task.rng if isinstance(options.slices, int) else None)
+        )
+        demand = demand_of(task)
+        demand = Demand((demand if options.levels else demand.flattened()).need, 1)
+        check_demand(demand, table.sensitive, table.rows, task.suppressible)
+        parts, (priority, *_) = [], priorities_of(options)
+        for columns in slices:
+            names = tuple(column.name for column in columns)
+            found = bucketize(table, columns, demand.only(names), priority, options, task.rng, task.progress)
+            parts.append(Slice(names, found.of_row))
+        check_suppressed(int(incomplete_rows(tuple(parts)).sum()), task, self.name)
+        classes = k_classes(table, task.k, task.rng, task.progress)
+        return Partition(classes, tuple(parts), {"slices": [list(part.attributes) for part in parts]})
 
     def _settled(
         self, task: Task, slices: Slicing, demand: Demand, formed: Sequence[IntArray] | None = None
@@ -230,9 +250,9 @@ def _reachable(columns: tuple[SensitiveColumn, ...], demand: Demand) -> int:
 
 
 def slice_columns(
-    columns: tuple[SensitiveColumn, ...], options: SlomsOptions
+    columns: tuple[SensitiveColumn, ...], options: SlomsOptions, rng: np.random.Generator | None = None
 ) -> tuple[tuple[SensitiveColumn, ...], ...]:
-    """The columns of each slice, as asked for or as found."""
+    """The columns of each slice, as asked for or as found; with a generator PAM begins with random medoids."""
     asked = options.slices
     if isinstance(asked, tuple):
         return _given(columns, asked)
@@ -240,7 +260,7 @@ def slice_columns(
         rule = f"{asked} slices are asked for, there are {len(columns)} sensitive columns"
         raise PolicyError([Fault("method.slices", rule, f"Ask for at most {len(columns)}, or for auto")])
     distances = attribute_distances(columns, options.bins)
-    parts = natural_slices(distances) if asked == "auto" else clusters_of(distances, int(asked))
+    parts = natural_slices(distances) if asked == "auto" else clusters_of(distances, int(asked), rng)
     return tuple(tuple(columns[i] for i in part) for part in parts)
 
 

@@ -7,10 +7,9 @@ Martinez: t-Closeness through Microaggregation (TKDE 2015, Algorithm 2), with al
 - Guarantee: every model asked for, in every class.
 - Cost: for each class a query for its nearest rows and, as long as it fails, up to g swaps tried for each of
   `candidates` unclustered rows: O(n * candidates * cost of a judgement). The slowest of the methods here.
-- Departures: the paper goes through all unclustered rows for every class, which is quadratic; `candidates: 0` does
-  that, the default looks at the nearest 64. The first row of every second class is the unclustered one farthest from
-  the centre of the whole table, not of the unclustered rows; the next one is farthest from it, as in the paper. The
-  class size g >= k is free (see `strata`). Merging is repeated until nothing fails.
+- Departures: `as_printed.DEPARTURES`, undone by `as_printed: true`. In both, the first row of every second class is the
+  unclustered one farthest from the centre of the whole table, not of the unclustered rows; the next one is farthest
+  from it.
 """
 
 from __future__ import annotations
@@ -18,13 +17,18 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from polyveil.arrays import Codes, IntArray
+from polyveil.arrays import Codes, FloatArray, IntArray
+from polyveil.methods._fragment.axes import limits
 from polyveil.methods._kernels.compiled import njit
-from polyveil.methods._kernels.judge import JudgeSpec, violation
+from polyveil.methods._kernels.judge import JudgeSpec, compile_constraints, violation
 from polyveil.methods._kernels.row_index import RowForest, farthest, left_over, nearest_few, plant, put_back, take
 from polyveil.methods._strata.base import Build, Prepared, StrataOptions, StratifiedMethod
-from polyveil.methods._strata.generate import seed_sequence
+from polyveil.methods._strata.generate import SeedOrder, seed_sequence
 from polyveil.methods.base import Task
+from polyveil.models import TCloseness
+
+NEARLY_0 = 1e-9
+"""A t that every class exceeds, so that the violation is the distance itself."""
 
 
 class SwapOptions(StrataOptions):
@@ -47,26 +51,56 @@ class Swap(StratifiedMethod[SwapOptions]):
     cost = "Time grows with rows and candidates, for each group size that is tried; minutes for a million rows."
     options_type = SwapOptions
     search_rows = 10_000
+    merging = "again"
 
     def builder(self, ready: Prepared, task: Task) -> Build:
         rows = ready.table.rows
 
-        def build(g: int, rng: np.random.Generator) -> IntArray:
+        def build(g: int, order: SeedOrder, rng: np.random.Generator) -> IntArray:
             of_row = ready.table.quasi_tuples.of_row
             everyone = np.zeros(rows, dtype=np.int64)
             forest = plant(ready.codes, of_row, ready.place, everyone, 1, ready.metric)
-            seeds = seed_sequence(ready.table, self.options.seed_order, rng)
+            seeds = seed_sequence(ready.table, order, rng)
             labels = np.full(rows, -1, dtype=np.int64)
             candidates = self.options.candidates or rows
-            _microaggregate(forest, ready.sensitive, ready.judge, g, min(candidates, rows), seeds, labels)
+            judges, limit = self._measure(ready, task)
+            _microaggregate(forest, ready.sensitive, judges, limit, g, min(candidates, rows), seeds, labels)
             return labels
 
         return build
 
+    def _measure(self, ready: Prepared, task: Task) -> tuple[tuple[JudgeSpec, ...], FloatArray]:
+        """What a swap shall lower: the greatest of some violations less their limits.
+
+        By default one violation, the sum over all models; as printed the distance of each attribute (Definition 4).
+        """
+        t_of = limits(task.models, task.attributes) if self.options.as_printed else {}
+        if not t_of:
+            return (ready.judge,), np.zeros(1)
+        alone = [(TCloseness(NEARLY_0, name),) for name in t_of]
+        judges = tuple(compile_constraints(model, task.attributes, ready.table) for model in alone)
+        return judges, np.array(list(t_of.values())) - NEARLY_0
+
+
+@njit
+def _broken(judges: tuple[JudgeSpec, ...], limit: FloatArray, counts: IntArray, n: int) -> float:
+    """How far a class is from holding; 0 or less where it holds."""
+    greatest = -np.inf
+    for j in range(len(judges)):
+        greatest = max(greatest, violation(judges[j], counts, n) - limit[j])
+    return greatest
+
 
 @njit
 def _microaggregate(
-    forest: RowForest, sensitive: Codes, judge: JudgeSpec, g: int, candidates: int, seeds: IntArray, labels: IntArray
+    forest: RowForest,
+    sensitive: Codes,
+    judges: tuple[JudgeSpec, ...],
+    limit: FloatArray,
+    g: int,
+    candidates: int,
+    seeds: IntArray,
+    labels: IntArray,
 ) -> None:
     """Classes of g rows until fewer than 2 g rows are left; these are the last class."""
     members = np.empty(g, dtype=np.int64)
@@ -81,7 +115,7 @@ def _microaggregate(
             item = forest.item_of_row[seeds[pointer]]
         from_far = not from_far
         point = forest.codes[item].copy()
-        _cluster(forest, sensitive, judge, point, members, candidates)
+        _cluster(forest, sensitive, judges, limit, point, members, candidates)
         for row in members:
             labels[row] = number
         number += 1
@@ -92,19 +126,25 @@ def _microaggregate(
 
 @njit
 def _cluster(
-    forest: RowForest, sensitive: Codes, judge: JudgeSpec, point: Codes, members: IntArray, candidates: int
+    forest: RowForest,
+    sensitive: Codes,
+    judges: tuple[JudgeSpec, ...],
+    limit: FloatArray,
+    point: Codes,
+    members: IntArray,
+    candidates: int,
 ) -> None:
     """GenerateCluster: the rows nearest to the point, then swaps with the next nearest while that lowers the violation.
 
     Rows that do not end up in the class are put back into the tree.
     """
     g = len(members)
-    counts = np.zeros(judge.width, dtype=np.int64)
+    counts = np.zeros(judges[0].width, dtype=np.int64)
     queue = _nearest_rows(forest, point, g)
     for i in range(g):
         members[i] = queue[i]
         _add(sensitive, queue[i], counts, 1)
-    broken = violation(judge, counts, g)
+    broken = _broken(judges, limit, counts, g)
     tried, batch = 0, g
     aside = np.empty(min(candidates, left_over(forest, 0)), dtype=np.int64)
     while broken > 0.0 and tried < candidates and left_over(forest, 0) > 0:
@@ -113,7 +153,7 @@ def _cluster(
         for y in queue:
             out = y
             if broken > 0.0:
-                place, after = _best_swap(sensitive, judge, members, y, counts, broken)
+                place, after = _best_swap(sensitive, judges, limit, members, y, counts, broken)
                 if place >= 0:
                     out = members[place]
                     _add(sensitive, out, counts, -1)
@@ -128,14 +168,20 @@ def _cluster(
 
 @njit
 def _best_swap(
-    sensitive: Codes, judge: JudgeSpec, members: IntArray, y: int, counts: IntArray, broken: float
+    sensitive: Codes,
+    judges: tuple[JudgeSpec, ...],
+    limit: FloatArray,
+    members: IntArray,
+    y: int,
+    counts: IntArray,
+    broken: float,
 ) -> tuple[int, float]:
     """The member whose exchange for row y lowers the violation most (-1: none does), and the violation then."""
     best, least = -1, broken
     _add(sensitive, y, counts, 1)
     for i in range(len(members)):
         _add(sensitive, members[i], counts, -1)
-        after = violation(judge, counts, len(members))
+        after = _broken(judges, limit, counts, len(members))
         _add(sensitive, members[i], counts, 1)
         if after < least:
             best, least = i, after

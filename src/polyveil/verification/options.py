@@ -61,10 +61,11 @@ def _is_edges(value: Any, policy: Policy) -> bool:
 _PAPER: dict[str, Option] = {"as_printed": (False, _one_of(True, False))}
 _EFFORT = {"effort": ("balanced", _either(_one_of("fast", "balanced", "thorough"), _above_0(1_000_000)))}
 _STRATA = {
+    **_PAPER,
     "strata": ("auto", _either(_one_of("auto", "k"), _whole(1))),
     "merge": ("best", _one_of("best", "nearest")),
     "partners": (16, _whole(1, 1000)),
-    "seed_order": ("farthest", _one_of("random", "farthest")),
+    "seed_order": ("best", _one_of("random", "farthest", "best")),
 }
 _BUCKETS = {
     **_PAPER,
@@ -99,7 +100,7 @@ OPTIONS: dict[str, dict[str, Option]] = {
     "pca": _STRATA,
     "fragment": {**_STRATA, **_FRAGMENT},
     "swap": {**_STRATA, "candidates": (64, _whole(0))},
-    "kaca": {},
+    "kaca": _PAPER,
     "lattice": {"most_nodes": (5_000, _whole(1, 1_000_000))},
     **dict.fromkeys(("mbf", "msdcf", "mmdcf", "mbf-mslf", "msdcf-mslf", "mmdcf-mslf"), _BUCKETS),
     "sloms": {**_BUCKETS, **_SLOMS},
@@ -111,6 +112,7 @@ _COUNTS = {
     "strata": {"fcm", "pca", "fragment", "swap"},
     "fragments": {"fragment"},
     "bounds": {"fragment"},
+    "stopped_at_limit": {"fragment"},
     "trivially_close": {"fcm", "pca", "fragment", "swap"},
     "restarts": {name for name in OPTIONS if name.startswith("m") and name != "mondrian"},
     "residual_rows": {name for name in OPTIONS if name.startswith("m") and name != "mondrian"},

@@ -73,6 +73,7 @@ class FoundShape(_Part):
     strata: Count | None = None
     fragments: Count | None = None
     bounds: dict[str, float] | None = None
+    stopped_at_limit: bool | None = None
     trivially_close: list[str] | None = None
     restarts: Count | None = None
     residual_rows: Count | None = None

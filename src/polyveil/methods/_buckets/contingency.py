@@ -55,10 +55,13 @@ def attribute_distances(columns: tuple[SensitiveColumn, ...], bins: int) -> Floa
     return distances
 
 
-def medoids(distances: FloatArray, clusters: int) -> tuple[int, ...]:
-    """PAM: BUILD takes the best next medoid, SWAP exchanges a medoid and another point as long as the cost falls."""
-    chosen: list[int] = []
-    for _ in range(clusters):
+def medoids(distances: FloatArray, clusters: int, rng: np.random.Generator | None = None) -> tuple[int, ...]:
+    """PAM: BUILD takes the best next medoid, SWAP exchanges a medoid and another point as long as the cost falls.
+
+    With a generator it begins with random medoids instead, as han2013 prints it.
+    """
+    chosen: list[int] = [] if rng is None else rng.choice(len(distances), clusters, replace=False).tolist()
+    for _ in range(clusters - len(chosen)):
         rest = [i for i in range(len(distances)) if i not in chosen]
         chosen.append(min(rest, key=lambda i: (_cost(distances, [*chosen, i]), i)))
     while True:
@@ -78,9 +81,9 @@ def _cost(distances: FloatArray, chosen: list[int]) -> float:
     return float(distances[:, chosen].min(axis=1).sum())
 
 
-def clusters_of(distances: FloatArray, clusters: int) -> list[list[int]]:
+def clusters_of(distances: FloatArray, clusters: int, rng: np.random.Generator | None = None) -> list[list[int]]:
     """The points of each cluster, in order of the first."""
-    chosen = medoids(distances, clusters)
+    chosen = medoids(distances, clusters, rng)
     nearest = np.asarray(distances[:, list(chosen)]).argmin(axis=1)
     nearest[list(chosen)] = np.arange(len(chosen))  # a medoid stays with itself, also where another is as near
     return sorted([int(i) for i in np.flatnonzero(nearest == c)] for c in range(clusters))

@@ -7,7 +7,7 @@ form of `models.ground`: ranges of units with weights, so that ordered, hierarch
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -38,6 +38,8 @@ class Axis:
     weight: FloatArray
     meet: IntArray
     limit: float
+    inside: float = 0.0
+    """How far a class can be from the table by what its values move inside their units."""
 
 
 def limits(models: Sequence[Model], attributes: Mapping[str, Attribute]) -> dict[str, float]:
@@ -74,7 +76,23 @@ def axis_of(column: SensitiveColumn, limit: float, bins: int, binning: Binning, 
     if domain.has_null:
         unit_of_code = np.append(unit_of_code, units)
     whole = units + domain.has_null
-    return _axis(unit_of_code, whole, ground, np.zeros(whole + 1, dtype=np.int64), limit)
+    inside = 0.0 if units == values else _inside(column, unit_of_code[:values])
+    axis = _axis(unit_of_code, whole, ground, np.zeros(whole + 1, dtype=np.int64), limit)
+    return replace(axis, inside=inside)
+
+
+def _inside(column: SensitiveColumn, unit_of_code: IntArray) -> float:
+    """What moving every value to the middle of its bin costs: the table's values on average, a class's at most.
+
+    Equal distance knows no middle: a class may have any of a bin's values, so there is no bound.
+    """
+    if column.distance == "equal":
+        return np.inf
+    values = len(unit_of_code)
+    rank = np.arange(values) / max(values - 1, 1)
+    middle = np.bincount(unit_of_code, weights=rank) / np.bincount(unit_of_code)
+    away = np.abs(rank - middle[unit_of_code])
+    return float(column.counts[:values] @ away / max(int(column.counts.sum()), 1) + away.max())
 
 
 def _axis(unit_of_code: IntArray, units: int, ground: GroundDistance, meet: IntArray, limit: float) -> Axis:

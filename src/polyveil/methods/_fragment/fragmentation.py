@@ -49,13 +49,15 @@ class AxisSpec(NamedTuple):
 class Fragmentation:
     """The fragment of each tuple, numbered along the cuts, and the bound reached for each attribute.
 
-    `boxes` counts all fragments, `fragments` those with rows in them.
+    `boxes` counts all fragments, `fragments` those with rows in them. The bounds include what values move inside a bin;
+    `complete` says that cutting was not stopped before the bounds between bins were within their limits.
     """
 
     of_tuple: IntArray
     fragments: int
     boxes: int
     bounds: FloatArray
+    complete: bool
 
 
 def axis_spec(axes: Sequence[Axis], bound: Bound) -> AxisSpec:
@@ -74,7 +76,7 @@ def axis_spec(axes: Sequence[Axis], bound: Bound) -> AxisSpec:
 def find_fragmentation(
     units: IntArray, counts: IntArray, axes: Sequence[Axis], bound: Bound = "tight", most: int = 4096
 ) -> Fragmentation:
-    """Split until every bound is within its limit, or `most` fragments are reached.
+    """Split until every bound is within its limit, or `most` fragments with rows are reached.
 
     `units[i, a]` is the unit of tuple i on axis a, `counts[i]` how many rows have the tuple.
     """
@@ -88,7 +90,7 @@ def find_fragmentation(
     reached = fragment_bounds(spec, units, share, order, boxes[0])
     splits = Splits.empty(len(axes))
     splits.add(0, *evaluate_splits(spec, units, share, order, boxes[0]))
-    while np.any(reached > limit) and len(parts) < most:
+    while np.any(reached > limit) and sum(first < last for first, last in parts) < most:
         best = cheapest_split(splits.change[: splits.used], reached, limit)
         if best < 0:
             break
@@ -107,15 +109,19 @@ def find_fragmentation(
         boxes.append(right)
         for number, (begin, end) in ((owner, (first, middle)), (len(parts) - 1, (middle, last))):
             splits.add(number, *evaluate_splits(spec, units, share, order[begin:end], boxes[number]))
-    return _numbered(order, parts, np.maximum(reached / total, 0.0), len(units))
+    inside = np.array([axis.inside for axis in axes])
+    bounds, complete = np.maximum(reached / total, 0.0) + inside, not np.any(reached > limit)
+    return _numbered(order, parts, bounds, len(units), complete)
 
 
-def _numbered(order: IntArray, parts: list[tuple[int, int]], reached: FloatArray, tuples: int) -> Fragmentation:
+def _numbered(
+    order: IntArray, parts: list[tuple[int, int]], bounds: FloatArray, tuples: int, complete: bool
+) -> Fragmentation:
     of_tuple = np.empty(tuples, dtype=np.int64)
     with_rows = [part for part in sorted(parts) if part[0] < part[1]]
     for number, (first, last) in enumerate(with_rows):
         of_tuple[order[first:last]] = number
-    return Fragmentation(of_tuple, len(with_rows), len(parts), reached)
+    return Fragmentation(of_tuple, len(with_rows), len(parts), bounds, complete)
 
 
 @dataclass(eq=False)

@@ -7,7 +7,7 @@ hundreds of rows). The number of strata g >= k is therefore free here:
 - `strata: k`    the papers' behaviour, g = k;
 - `strata: 12`   a given g;
 - `strata: auto` the g with the least information loss at the demands of the policy (of nearly equal ones, that with
-  the most classes).
+  the most classes). `seed_order: best` then tries both orders of seeds at that g and at g = k.
 
 The search tries g = k and then about 1.4 times as many again and again, until classes need hardly any merging - from
 there on more strata only make classes larger - and then looks closer around the best. Large tables are searched on a
@@ -25,7 +25,7 @@ import numpy as np
 from pydantic import Field
 
 from polyveil.arrays import Codes, IntArray
-from polyveil.errors import Fault, PolicyError
+from polyveil.errors import Fault, PolicyError, Unsatisfiable
 from polyveil.measure.boxes import class_boxes
 from polyveil.measure.loss import mean_costs, width
 from polyveil.methods._kernels.boxes import code_matrix
@@ -35,7 +35,9 @@ from polyveil.methods._kernels.reachable import reachable_basis, trivially_close
 from polyveil.methods._kernels.row_index import plant, tuple_order
 from polyveil.methods._strata.generate import SeedOrder, generate, seed_sequence
 from polyveil.methods._strata.merge import MergeRule, merge
-from polyveil.methods.base import Method, Options, OptionsT, Task
+from polyveil.methods._strata.printed import ensure_closeness_as_printed, generate_as_printed
+from polyveil.methods.as_printed import PaperOptions, in_force
+from polyveil.methods.base import Method, OptionsT, Task
 from polyveil.models import attributes_of
 from polyveil.partition import Partition, partition_of
 from polyveil.table.coded import CodedTable
@@ -51,7 +53,7 @@ MOST_PATIENCE = 6
 """Steps without a better loss after which the search ends: few failing classes, or in any case."""
 
 
-class StrataOptions(Options):
+class StrataOptions(PaperOptions):
     """Options of every method that builds classes of a size g and merges those that fail."""
 
     strata: Literal["auto", "k"] | Annotated[int, Field(ge=1)] = Field(
@@ -63,9 +65,10 @@ class StrataOptions(Options):
         description="partner of a failing group: best (of the near ones, the most helpful) or nearest (the paper)",
     )
     partners: int = Field(default=16, ge=1, le=1000, description="how many near groups `merge: best` looks at")
-    seed_order: SeedOrder = Field(
-        default="farthest",
-        description="first rows of groups: random (the paper) or those farthest from the centre first",
+    seed_order: SeedOrder | Literal["best"] = Field(
+        default="best",
+        description="first rows of groups: random (the paper), those farthest from the centre first, or the better of "
+        "the two",
     )
 
 
@@ -106,7 +109,7 @@ class Trial:
         return int(self.labels.max(initial=-1)) + 1
 
 
-Build = Callable[[int, np.random.Generator], IntArray]
+Build = Callable[[int, SeedOrder, np.random.Generator], IntArray]
 """Classes of about g rows, numbered from 0 without gaps, before merging."""
 
 
@@ -128,7 +131,12 @@ class StratifiedMethod(Method[OptionsT]):
         """What else the method found by itself, to be reported."""
         return {}
 
+    merging: ClassVar[Literal["none", "once", "again"]] = "once"
+    """How often, as printed, a class that fails is merged: never, once (Pseudocode 2), or until all hold."""
+
     def partition(self, task: Task) -> Partition:
+        if self.options.as_printed:
+            return self._as_printed(task)
         basis = reachable_basis(task)
         ready = prepare(basis.table, basis.judge)
         secret = int(task.rng.integers(2**62))
@@ -138,7 +146,8 @@ class StratifiedMethod(Method[OptionsT]):
             trial = self._search(ready, task, secret, least, most)
         else:
             g = strata_asked(asked, task, basis.table.rows)
-            trial = self.trial(ready, self.builder(ready, task), g, secret)
+            build = self.builder(ready, task)
+            trial = min((self.trial(ready, build, g, order, secret) for order in self._orders), key=_loss)
         if violation_classes(ready.judge, trial.labels, ready.sensitive).any():
             raise unreachable(task)
         found: dict[str, Any] = {"strata": trial.g, **self.found(ready, task)}
@@ -147,9 +156,41 @@ class StratifiedMethod(Method[OptionsT]):
             found["trivially_close"] = constant
         return partition_of(with_suppressed(trial.labels, basis, task.table.rows), **found)
 
-    def trial(self, ready: Prepared, build: Build, g: int, secret: int) -> Trial:
-        """Build with g rows per class, merge, measure. Equal (g, secret) give equal classes."""
-        labels = build(g, np.random.default_rng([secret, g]))
+    @property
+    def _orders(self) -> tuple[SeedOrder, ...]:
+        asked: SeedOrder | Literal["best"] = self.options.seed_order
+        return ("farthest", "random") if asked == "best" else (asked,)
+
+    def printed_classes(self, task: Task) -> IntArray:
+        """The class of each row exactly as the paper prints it, whether or not the classes hold (-1: left over)."""
+        return type(self)(in_force(self.name, self.options))._printed(task)
+
+    def _printed(self, task: Task) -> IntArray:
+        ready = prepare(task.table, compile_constraints(task.models, task.attributes, task.table))
+        g = self.fixed_size(ready, task) or strata_asked("k", task, task.table.rows)
+        labels = self.builder(ready, task)(g, self._orders[0], task.rng)
+        if self.merging == "none":
+            return labels
+        return ensure_closeness_as_printed(
+            labels, ready.codes, ready.sensitive, ready.judge, ready.metric, again=self.merging == "again"
+        )
+
+    def _as_printed(self, task: Task) -> Partition:
+        labels = self.printed_classes(task)
+        judge = compile_constraints(task.models, task.attributes, task.table)
+        failing = int(np.count_nonzero(violation_classes(judge, labels, sensitive_matrix(task.table))))
+        left = int((labels < 0).sum())
+        if failing or left > task.suppressible:
+            raise Unsatisfiable(
+                f"{self.name} as printed gives {int(labels.max(initial=-1)) + 1} groups, of which {failing} do not "
+                f"meet the requirements, and leaves out {left} rows",
+                "leave out `as_printed`: merging then goes on until every group meets them",
+            )
+        return partition_of(labels)
+
+    def trial(self, ready: Prepared, build: Build, g: int, order: SeedOrder, secret: int) -> Trial:
+        """Build with g rows per class, merge, measure. Equal (g, order, secret) give equal classes."""
+        labels = build(g, order, np.random.default_rng([secret, g]))
         built = int(labels.max(initial=-1)) + 1
         labels, failing = merge(
             labels,
@@ -167,15 +208,24 @@ class StratifiedMethod(Method[OptionsT]):
     def _search(self, ready: Prepared, task: Task, secret: int, least: int, most: int) -> Trial:
         rows = ready.table.rows
         if rows <= self.search_rows:
-            build = self.builder(ready, task)
-            return least_loss(lambda g: self.trial(ready, build, g, secret), least, most, task)
+            return self._least(ready, task, secret, least, most)
         chosen = np.sort(np.random.default_rng(secret).choice(rows, self.search_rows, replace=False))
         sample = ready.table.take(chosen)
         judge = compile_constraints(task.models, attributes_of(sample), sample)
-        small = prepare(sample, judge)
-        build = self.builder(small, task)
-        best = least_loss(lambda g: self.trial(small, build, g, secret), least, min(most, self.search_rows), task)
-        return self.trial(ready, self.builder(ready, task), best.g, secret)
+        best = self._least(prepare(sample, judge), task, secret, least, min(most, self.search_rows))
+        build = self.builder(ready, task)
+        return min((self.trial(ready, build, best.g, order, secret) for order in self._orders), key=_loss)
+
+    def _least(self, ready: Prepared, task: Task, secret: int, least: int, most: int) -> Trial:
+        """The search with the first order of seeds; then the others, at the best g and at the least one."""
+        build, (first, *others) = self.builder(ready, task), self._orders
+        best = least_loss(lambda g: self.trial(ready, build, g, first, secret), least, most, task)
+        more = [self.trial(ready, build, g, order, secret) for order in others for g in sorted({best.g, least})]
+        return min([best, *more], key=_loss)
+
+
+def _loss(trial: Trial) -> float:
+    return trial.loss
 
 
 def strata_range(task: Task, rows: int) -> tuple[int, int]:
@@ -240,12 +290,20 @@ def most_classes_of_the_best(trials: Sequence[Trial]) -> Trial:
 
 
 def classes_from_strata(
-    ready: Prepared, stratum_of_row: IntArray, sizes: IntArray, classes: int, order: SeedOrder, rng: np.random.Generator
+    ready: Prepared,
+    stratum_of_row: IntArray,
+    sizes: IntArray,
+    classes: int,
+    order: SeedOrder,
+    rng: np.random.Generator,
+    *,
+    printed: bool = False,
 ) -> IntArray:
-    """Plant a tree per stratum and generate the classes (Pseudocode 1)."""
+    """Plant a tree per stratum and generate the classes (Pseudocode 1; to the letter with `printed`)."""
     of_row = ready.table.quasi_tuples.of_row
     forest = plant(ready.codes, of_row, ready.place, stratum_of_row, len(sizes), ready.metric)
-    return generate(forest, sizes, classes, seed_sequence(ready.table, order, rng))
+    seeds = seed_sequence(ready.table, order, rng)
+    return generate_as_printed(forest, sizes, seeds) if printed else generate(forest, sizes, classes, seeds)
 
 
 def equal_sizes(rows: int, strata: int) -> IntArray:

@@ -100,7 +100,7 @@ def _generate(
                 serves = share_of_class(begin, stratum, number, classes) > 0
                 if gives and (not serves or begin[i + 1] - begin[i] > begin[stratum + 1] - begin[stratum]):
                     stratum = i
-        item = _next_seed(forest, seeds, stratum, pointer)
+        item = next_seed(forest, seeds, stratum, pointer)
         point = forest.codes[item]
         labels[take(forest, item)] = number
         for i in range(strata):
@@ -109,7 +109,7 @@ def _generate(
 
 
 @njit
-def _next_seed(forest: RowForest, seeds: IntArray, stratum: int, pointer: IntArray) -> int:
+def next_seed(forest: RowForest, seeds: IntArray, stratum: int, pointer: IntArray) -> int:
     """The next row of the stratum in seed order that is unused; equal rows of a stratum stand for each other."""
     while True:
         item = forest.item_of_row[seeds[pointer[stratum]]]

@@ -55,7 +55,7 @@ def merge(
     failing_at_first = int(np.count_nonzero(broken))
     if failing_at_first == 0:
         return labels, 0
-    members, low, high = _gather(labels, codes, len(broken))
+    members, low, high = gather(labels, codes, len(broken))
     place = np.zeros(len(broken), dtype=np.int64)
     place[labels[labels >= 0]] = place_of_row[labels >= 0]
     alive = np.arange(len(broken))
@@ -67,12 +67,12 @@ def merge(
         _round(tree, members, low, high, sensitive, judge, worst_first, broken, 1 if rule == "nearest" else partners)
         alive = alive[members.size[alive] > 0]
     merged = np.full(len(labels), -1, dtype=np.int64)
-    _write(members, alive, merged)
+    write_labels(members, alive, merged)
     return merged, failing_at_first
 
 
 @njit
-def _gather(labels: IntArray, codes: Codes, classes: int) -> tuple[Members, Codes, Codes]:
+def gather(labels: IntArray, codes: Codes, classes: int) -> tuple[Members, Codes, Codes]:
     members = Members(
         np.full(classes, -1, dtype=np.int64),
         np.full(classes, -1, dtype=np.int64),
@@ -118,25 +118,25 @@ def _round(
         found = nearest_classes(tree, c, near, distances)
         if found == 0:
             return
-        _count(members, c, sensitive, counts, 1)
+        count_class(members, c, sensitive, counts, 1)
         best, least_broken = near[0], np.inf
         for i in range(found):
             other = near[i]
-            _count(members, other, sensitive, counts, 1)
+            count_class(members, other, sensitive, counts, 1)
             left = violation(judge, counts, members.size[c] + members.size[other])
-            _count(members, other, sensitive, counts, -1)
+            count_class(members, other, sensitive, counts, -1)
             if left < least_broken:
                 best, least_broken = other, left
             if left == 0.0:
                 break
-        _count(members, c, sensitive, counts, -1)
+        count_class(members, c, sensitive, counts, -1)
         remove(tree, best)
-        _join(members, low, high, c, best)
+        join(members, low, high, c, best)
         broken[c], broken[best] = least_broken, 0.0
 
 
 @njit
-def _count(members: Members, c: int, sensitive: Codes, counts: IntArray, sign: int) -> None:
+def count_class(members: Members, c: int, sensitive: Codes, counts: IntArray, sign: int) -> None:
     row = members.first[c]
     while row >= 0:
         for s in range(sensitive.shape[1]):
@@ -145,7 +145,7 @@ def _count(members: Members, c: int, sensitive: Codes, counts: IntArray, sign: i
 
 
 @njit
-def _join(members: Members, low: Codes, high: Codes, c: int, other: int) -> None:
+def join(members: Members, low: Codes, high: Codes, c: int, other: int) -> None:
     """Class c takes the rows of the other, which is then empty."""
     members.after[members.last[c]] = members.first[other]
     members.last[c] = members.last[other]
@@ -156,7 +156,7 @@ def _join(members: Members, low: Codes, high: Codes, c: int, other: int) -> None
 
 
 @njit
-def _write(members: Members, alive: IntArray, labels: IntArray) -> None:
+def write_labels(members: Members, alive: IntArray, labels: IntArray) -> None:
     for number in range(len(alive)):
         row = members.first[alive[number]]
         while row >= 0:
