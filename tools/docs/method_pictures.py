@@ -230,6 +230,26 @@ def kaca() -> Drawing:
     return sheet
 
 
+def lattice() -> Drawing:
+    sheet = Drawing(760, 330, "lattice: levels of two columns, from the values below to one group above")
+    sheet.text(30, 34, "each node: one level for every column", style="bold", size=15)
+    places = {(0, 0): (360, 262), (1, 0): (230, 206), (0, 1): (490, 206), (1, 1): (360, 150), (0, 2): (620, 150),
+              (1, 2): (490, 94), (2, 1): (230, 94), (2, 0): (100, 150), (2, 2): (360, 44)}  # fmt: skip
+    for (age, town), (x, y) in places.items():
+        for above in ((age + 1, town), (age, town + 1)):
+            if above in places:
+                sheet.line(x, y - 12, places[above][0], places[above][1] + 12)
+    safe, best = {(2, 1), (1, 2), (2, 2)}, (2, 1)
+    for node, (x, y) in places.items():
+        sheet.box(x - 58, y - 14, 116, 28, "wash-c" if node in safe else "edge")
+        words = f"age {node[0]}, town {node[1]}"
+        sheet.text(x, y + 5, words, size=13, at="middle", style="bold" if node == best else "")
+    sheet.note(
+        30, 312, "Green levels meet every requirement; the one in bold loses least. Finer than a failing one: fails."
+    )
+    return sheet
+
+
 def buckets() -> Drawing:
     sheet = Drawing(
         760, 330, "Buckets of rows with equal sensitive values; a group takes one row from buckets that differ"
@@ -315,5 +335,5 @@ def auto() -> Drawing:
 
 PICTURES = {
     picture.__name__: picture
-    for picture in (sift, mondrian, fcm, pca, swap, fragment, kaca, buckets, sloms, auto)
+    for picture in (sift, mondrian, fcm, pca, swap, fragment, kaca, lattice, buckets, sloms, auto)
 }  # fmt: skip
