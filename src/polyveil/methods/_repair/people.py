@@ -38,6 +38,9 @@ SHARE = 0.6
 Work = Callable[[Task, People, IntArray], Partition]
 """Makes classes of a table's people, who are numbered from 0; it is told which rows of the whole table these are."""
 
+OF_ONE_ROW_EACH = ("levels", "optimal")
+"""What a method says of columns and of its optimum does not describe the groups of people with several rows."""
+
 
 def partition(method: Method[Any], task: Task) -> Partition:
     """The method's classes, of rows or, where people have several, of people."""
@@ -100,7 +103,8 @@ def _grouped(task: Task, people: People, method: Method[Any], effort: str | floa
         from polyveil.methods._repair.regroup import regrouped  # kernels are slow to load
 
         labels = regrouped(task, people, labels, judge, effort)
-    return replace(partition_of(labels), found=found.found)
+    told = {key: value for key, value in found.found.items() if key not in OF_ONE_ROW_EACH}
+    return replace(partition_of(labels), found=told)
 
 
 def check_strata(task: Task, people: People, count: IntArray) -> None:
