@@ -84,6 +84,10 @@ def test_the_policies_of_the_pages_are_valid() -> None:
             assert faults(as_json(written), schema) == [], f"{page.name}:\n{text}"
 
 
+def test_a_policy_may_take_its_columns_from_an_included_one() -> None:
+    assert faults({"include": "base.yaml"}, policy_schema()) == []
+
+
 @pytest.mark.parametrize(
     "written",
     [

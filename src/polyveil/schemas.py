@@ -27,8 +27,8 @@ def policy_schema() -> dict[str, Any]:
     Examples
     --------
     >>> from polyveil.schemas import policy_schema
-    >>> policy_schema()["required"]
-    ['columns']
+    >>> policy_schema()["anyOf"]
+    [{'required': ['columns']}, {'required': ['include']}]
     """
     schema = _written_out()
     column = schema["$defs"]["Column"]
@@ -51,6 +51,8 @@ def policy_schema() -> dict[str, Any]:
             "description": "role -> keys that columns of this role have unless they say otherwise",
         },
     }
+    schema.pop("required")
+    schema["anyOf"] = [{"required": ["columns"]}, {"required": ["include"]}]
     return schema
 
 

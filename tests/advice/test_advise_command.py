@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+import polyveil
 from polyveil.cli import app
 from polyveil.policy import Policy
 
@@ -75,3 +76,19 @@ def test_one_sensitive_column_gets_the_rest_and_the_reason(tmp_path: Path) -> No
 )
 def test_wrong_options_are_bad_input(tmp_path: Path, wrong: list[str]) -> None:
     assert run(tmp_path, TWO, *wrong).exit_code == 2
+
+
+def test_the_recommended_policy_finds_its_hierarchies_from_another_folder(tmp_path: Path) -> None:
+    (tmp_path / "ills.csv").write_text("flu;lungs;*\nasthma;lungs;*\nulcer;stomach;*\n")
+    (tmp_path / "later").mkdir()
+    columns = {"age": {"role": "quasi"}, "ill": {"role": "sensitive", "hierarchy": "ills.csv"}}
+    FRAME.select(*columns).write_csv(tmp_path / "t.csv")
+    policy = Policy.from_dict(
+        {"columns": columns, "privacy": {"k": 3}, "method": {"name": "mondrian"}}, folder=tmp_path
+    )
+    (tmp_path / "p.yaml").write_text(policy.to_yaml())
+    written = tmp_path / "later" / "new.yaml"
+    asked = ["advise", str(tmp_path / "t.csv"), "-p", str(tmp_path / "p.yaml"), "--methods", "", "-o", str(written)]
+    assert CliRunner().invoke(app, asked).exit_code == 0
+    assert "../ills.csv" in written.read_text()
+    assert polyveil.anonymize(tmp_path / "t.csv", written).holds

@@ -162,3 +162,14 @@ def test_the_starter_policy_of_a_real_table_fits_it(shared_data: Path, file: str
 def test_a_table_of_one_constant_column_gets_a_policy_too() -> None:
     table = read(pl.DataFrame({"x": ["a", "a"]}))
     assert from_text(starter_policy(column_profiles(table))).having("quasi") == ("x",)
+
+
+def test_many_sensitive_columns_get_a_looser_t_and_the_reason_and_no_line_is_too_long() -> None:
+    long_reason = "Column name suggests health, and " + "so do many of the words in its long description, " * 4
+    columns = [column(f"s{i}x", role="sensitive", type="numeric", reason=long_reason) for i in range(21)]
+    text = starter_policy(columns)
+    assert from_text(text).privacy.t == 0.4
+    assert "sensitive columns are many" in text
+    assert from_text(starter_policy(columns, t=0.1)).privacy.t == 0.1
+    assert from_text(starter_policy(columns[:-1])).privacy.t == 0.2
+    assert max(map(len, text.splitlines())) <= 120

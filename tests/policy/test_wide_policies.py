@@ -32,6 +32,7 @@ POLICY = {
     "other_columns": "drop",
     "defaults": {"quasi": {"recode": "set"}},
     "privacy": {"k": 3, "t": 0.4},
+    "method": {"name": "mondrian"},
 }
 
 

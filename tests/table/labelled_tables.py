@@ -572,8 +572,70 @@ def justice() -> Labelled:
     )
 
 
+def claims_dutch() -> Labelled:
+    """Claims of a Dutch insurer: a policyholder, a vehicle, what happened, what was paid."""
+    return table(
+        "claims_dutch",
+        """
+        identifier id: polisnummer schadenummer rekeningnummer_iban
+        identifier name: naam_verzekeringnemer contactpersoon
+        identifier phone: mobiel_nummer
+        identifier email: emailadres
+        identifier text: toelichting_schade omschrijving_voorval
+        quasi date: geboortedatum_verzekerde ingangsdatum_polis schadedatum
+        quasi code2: geslacht_verzekerde
+        quasi zip: postcode_verzekerde
+        quasi place: woonplaats_verzekerde gemeente_ongeval
+        quasi code5: gezinssamenstelling beroep_verzekerde opleiding land_van_herkomst
+        quasi count: aantal_kinderen bouwjaar_voertuig
+        quasi code9: automerk voertuigtype
+        quasi age: leeftijd_bestuurder
+        sensitive money: schadebedrag uitgekeerd_bedrag eigen_risico jaarinkomen premie_per_jaar verzekerd_bedrag
+        sensitive yn: letselschade fraude_vermoeden rijden_onder_invloed alcohol_in_het_bloed ziekenhuisopname
+        sensitive yn: roker chronische_aandoening strafblad schuldsanering arbeidsongeschikt
+        sensitive icd: diagnosecode_letsel
+        sensitive count: schadevrije_jaren aantal_eerdere_claims ziektedagen
+        sensitive code5: medicijngebruik psychische_klachten kredietscore
+        insensitive one: valuta bronbestand
+        """,
+    )
+
+
+def trial_chinese() -> Labelled:
+    """A clinical trial with Chinese names of columns and a few of the usual English codes."""
+    return table(
+        "trial_chinese",
+        """
+        person visits: 受试者编号
+        identifier name: 患者姓名 研究者姓名
+        identifier id: 病历号 身份证号码 样本编号
+        identifier phone: 联系电话
+        identifier text: 备注
+        quasi age: 年龄
+        quasi code2: 性别
+        quasi date: 出生日期 入组日期 随访日期 知情同意日期
+        quasi code5: 民族 婚姻状况 教育程度 职业 居住地
+        quasi place: 中心名称 户籍所在地 邮政编码
+        sensitive number: 身高 体重 收缩压 舒张压 心率 体温 血糖 糖化血红蛋白 总胆固醇 甘油三酯 肌酐 白细胞计数 血红蛋白 血小板
+        sensitive icd: 主要诊断 诊断编码
+        sensitive yn: 糖尿病史 高血压史 吸烟史 饮酒史 家族史 过敏史 妊娠 乙肝 艾滋病 不良事件 严重不良事件 合并用药 手术史 死亡
+        sensitive code5: 肿瘤分期 治疗方案 疗效评价 抑郁评分 生活质量 疼痛评分 用药剂量
+        sensitive money: 医疗费用 家庭收入
+        insensitive code2: 随机分组
+        """,
+    )
+
+
 TUNED = (survey, hospital_german, tax, telecom, school_french, staff, telephone_survey, students)
-KEPT_BACK = (hospital_spanish, staff_italian_dutch_chinese, households_portuguese, intensive_care, justice)
+KEPT_BACK = (
+    hospital_spanish,
+    staff_italian_dutch_chinese,
+    households_portuguese,
+    intensive_care,
+    justice,
+    claims_dutch,
+    trial_chinese,
+)
 SHARED = {
     "adult.csv.gz": {
         "quasi": "age workclass education education-num marital-status occupation relationship race sex hours-per-week "

@@ -21,7 +21,7 @@ from polyveil.policy import Policy
 from polyveil.progress import SILENT, Progress
 from polyveil.table.source import Table
 
-SMALL, LARGE = 500, 4_000
+SMALL, LARGE = 700, 4_000
 """Rows of the samples. A table with no more than the larger number is searched itself."""
 DRAWS = 3
 """Small samples, whose losses differ more by chance."""
@@ -89,6 +89,8 @@ def _searched(table: Table, policy: Policy, rows: int, seed: int, pace: float) -
 def _share_of_effort(policy: Policy, rows: int, of: int) -> float:
     """Seconds for a sample, in proportion to what all rows get."""
     effort: float | Literal["fast", "balanced", "thorough"] = policy.method.model_dump().get("effort") or "balanced"
+    if rows == of and isinstance(effort, str):
+        return MOST_SECONDS  # small tables are searched many times, so that chance does not decide
     quasi = len(policy.having("quasi"))
     wanted = effort * rows / of if isinstance(effort, int | float) else seconds_for(effort, rows, quasi)
     return min(max(wanted, LEAST_SECONDS), MOST_SECONDS)

@@ -19,6 +19,14 @@ WIDE = 30
 """A table with more columns gets a policy in groups: patterns, and everything undecided left out."""
 WIDE_SECONDS = 20
 """How long the search may take for such a table."""
+MANY_SENSITIVE, MANY_T = 20, 0.4
+"""From more sensitive columns on a first policy asks for this t: each of them makes the groups larger."""
+MANY = (
+    "{number} sensitive columns are many: in every group, each of them must be spread as in the whole table. That "
+    "costs much detail, so t is {t:g} here, not {strict:g} as for few columns. Leave out what your readers do not need "
+    "(role: drop), then ask for more where a disclosure would do most harm ({{role: sensitive, t: {strict:g}}}). "
+    "polyveil advise measures what each t costs."
+)
 # Sets of more values than this say little, and fill a page.
 _LARGEST_SET = 100
 _MOST_NAMED = 12
@@ -45,8 +53,12 @@ def starter_policy(
         )
     lines.append("columns:")
     lines += _grouped(chosen) if len(chosen) > WIDE else _one_by_one(chosen)
-    roles = {profile.role for profile in chosen}
-    lines += _privacy(k, t if "sensitive" in roles else None, "person" if "person" in roles else "row")
+    roles = [profile.role for profile in chosen]
+    sensitive = roles.count("sensitive")
+    if sensitive > MANY_SENSITIVE and t == DEFAULT_T:
+        t = MANY_T
+        lines += _wrapped(MANY.format(number=sensitive, t=t, strict=DEFAULT_T), "#", "#")
+    lines += _privacy(k, t if sensitive else None, "person" if "person" in roles else "row")
     method: dict[str, Any] = {"name": DEFAULT_METHOD}
     if len(chosen) > WIDE:
         lines.append(
@@ -146,13 +158,13 @@ def _with_patterns(
     return found
 
 
-def _wrapped(text: str) -> list[str]:
+def _wrapped(text: str, first: str = "#  ", later: str = "#    ") -> list[str]:
     """A comment over several lines."""
-    lines, line = [], "#  "
+    lines, line = [], first
     for word in text.split(" "):
-        if len(line) + len(word) + 1 > WIDTH and line != "#  ":
+        if len(line) + len(word) + 1 > WIDTH and line != first:
             lines.append(line)
-            line = "#    "
+            line = later
         line += f" {word}"
     return [*lines, line]
 
@@ -161,7 +173,7 @@ def _explained(lines: list[str], comment: str) -> list[str]:
     """A comment at the end of a single line where it fits, above it otherwise."""
     if len(lines) == 1 and len(lines[0]) + len(comment) + 4 <= WIDTH:
         return [f"{lines[0]}  # {comment}"]
-    return [f"  # {comment}", *lines]
+    return [*_wrapped(comment, "  #", "  #"), *lines]
 
 
 def _privacy(k: int, t: float | None, unit: str) -> list[str]:

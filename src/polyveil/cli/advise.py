@@ -105,10 +105,10 @@ def advise(
             write_page(html, advice_page(advice))
         if out is not None:
             from polyveil.policy import Policy
+            from polyveil.policy.include import moved_to
 
-            out.write_text(
-                Policy.from_dict(advice.recommended.policy, folder=policy.parent).to_yaml(), encoding="utf-8"
-            )
+            moved = moved_to(advice.recommended.policy, policy.parent, out.parent)
+            out.write_text(Policy.from_dict(moved, folder=out.parent).to_yaml(), encoding="utf-8")
         if as_json:
             print_json(advice.to_dict())
         else:

@@ -57,22 +57,25 @@ def with_included(
             faults.add(("include",), f"{short(name)!r} is not a mapping", "Include a file with columns:, privacy: ...")
             continue
         below = with_included(found, path.parent, faults, read, allowed, depth + 1)
-        merged = laid_over(_moved(below, path.parent, folder), merged)
+        merged = laid_over(moved_to(below, path.parent, folder), merged)
     return laid_over(own, merged) if names else own
 
 
-def _moved(data: dict[Any, Any], there: Path, here: Path) -> dict[Any, Any]:
-    """Hierarchy files of an included policy are named from its own folder."""
+def moved_to(data: Mapping[Any, Any], there: Path, here: Path) -> dict[Any, Any]:
+    """The data of a policy in one folder as a policy in another: hierarchy files keep their places."""
     columns = data.get("columns")
     if not isinstance(columns, Mapping) or there.resolve() == here.resolve():
-        return data
+        return dict(data)
+
+    def place(name: str) -> str:
+        return name if Path(name).is_absolute() else os.path.relpath((there / name).resolve(), here.resolve())
 
     def moved(column: Any) -> Any:
         rule = column.get("hierarchy") if isinstance(column, Mapping) else None
-        if isinstance(rule, str) and not Path(rule).is_absolute():
-            return {**column, "hierarchy": os.path.relpath(there / rule, here)}
-        if isinstance(rule, Mapping) and isinstance(rule.get("csv"), str) and not Path(rule["csv"]).is_absolute():
-            return {**column, "hierarchy": {**rule, "csv": os.path.relpath(there / rule["csv"], here)}}
+        if isinstance(rule, str):
+            return {**column, "hierarchy": place(rule)}
+        if isinstance(rule, Mapping) and isinstance(rule.get("csv"), str):
+            return {**column, "hierarchy": {**rule, "csv": place(rule["csv"])}}
         return column
 
     return {**data, "columns": {name: moved(column) for name, column in columns.items()}}
