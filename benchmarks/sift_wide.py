@@ -48,7 +48,7 @@ def main() -> None:
     space, rows = make_space(table, compile_constraints(task.models, attributes, table))
     for name, way in WAYS.items():
         began = time.process_time()
-        _, loss = begin_by(space, rows, way, asked.k, 1, no_flag())
+        _, loss = begin_by(space, rows, (way, asked.k), 1, no_flag())
         show(name, loss / table.rows, table, began)
     for effort in asked.efforts.split(","):
         began = time.process_time()

@@ -31,9 +31,9 @@ def ctrl_c() -> str:
 
 @pytest.fixture(autouse=True)
 def same_handler_after() -> Iterator[None]:
-    before = signal.getsignal(signal.SIGINT)
+    outside = signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored by jobs in the background
     yield
-    assert signal.getsignal(signal.SIGINT) is before
+    assert signal.signal(signal.SIGINT, outside) is signal.default_int_handler
 
 
 def progress_with(monkeypatch: pytest.MonkeyPatch, *answers: str | Callable[[], str]) -> TerminalProgress:

@@ -43,6 +43,16 @@ def test_the_first_compile_is_announced_and_the_cached_one_is_silent(tmp_path: P
     assert run(script, **cache) == ["42 42"]
 
 
+def test_kernels_are_compiled_anew_when_what_they_are_made_of_has_changed(tmp_path: Path) -> None:
+    script = tmp_path / "kernel.py"
+    other = "import os\nfrom polyveil.methods._kernels import compiled\ncompiled.SHARED = os.environ['PARTS']\n"
+    script.write_text(other + KERNEL)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    for parts, compiled_now in (("one", True), ("one", False), ("another", True), ("another", False)):
+        said = run(script, PARTS=parts, **cache)
+        assert said == [*([compiled.ANNOUNCEMENT] if compiled_now else []), "42 42"]
+
+
 def test_a_temporary_cache_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(compiled.tempfile, "tempdir", str(tmp_path))
     folder = compiled._private_temporary()

@@ -7,7 +7,7 @@ import math
 import pytest
 
 from polyveil.methods._search.clock import Clock
-from polyveil.methods.sift import in_words, seconds_for, time_left
+from polyveil.methods._search.estimate import BEGINNING, in_words, rounds_work, seconds_for, time_left
 
 
 def clock_at(passed: float, seconds: float = math.inf) -> Clock:
@@ -24,8 +24,10 @@ def test_seconds_are_left_by_the_clock_whatever_is_done() -> None:
 
 def test_a_guess_comes_first_and_the_time_taken_corrects_it() -> None:
     guess = seconds_for("balanced", 30_000, 5)
-    assert time_left("balanced", 30_000, 5, 0.0, clock_at(0.0)) == pytest.approx(guess, rel=0.1)
-    assert time_left("balanced", 30_000, 5, 0.5, clock_at(10 * guess)) == pytest.approx(10 * guess, rel=0.1)
+    begun = clock_at(guess * BEGINNING / (BEGINNING + rounds_work("balanced", 30_000)))
+    assert time_left("balanced", 30_000, 5, 0.0, begun) == pytest.approx(guess, rel=0.1)
+    assert time_left("balanced", 30_000, 5, 1.0, clock_at(guess)) == 0.0
+    assert time_left("balanced", 30_000, 5, 0.5, clock_at(10 * guess)) == pytest.approx(9 * guess, rel=0.1)
     between = time_left("balanced", 30_000, 5, 0.1, clock_at(guess / 100))
     assert guess / 100 < between < guess
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from model_examples import attribute, one_of_each, tables
 from polyveil.methods._kernels.judge import (
     JudgeSpec,
+    class_distances,
     closeness,
     compile_constraints,
     compile_in_order,
@@ -22,6 +24,7 @@ from polyveil.methods._kernels.judge import (
     violation,
     violation_classes,
 )
+from polyveil.methods._kernels.reachable import whole_holds, whole_violation
 from polyveil.models import (
     Attribute,
     DeltaDisclosure,
@@ -151,3 +154,36 @@ def test_a_class_without_rows_never_holds() -> None:
     for models in ([], [KAnonymity(2)], [EnhancedBetaLikeness(1.0, "x")], [DeltaDisclosure(1.0, "x")]):
         spec = compile_in_order(models, {"x": attribute([2, 2])}, ["x"])
         assert not holds(spec, np.zeros(2, dtype=np.int64), 0)
+
+
+@pytest.mark.parametrize("at_a_time", [1, 3, 500])
+def test_distances_without_compiling_are_those_of_the_kernel(monkeypatch: pytest.MonkeyPatch, at_a_time: int) -> None:
+    monkeypatch.setattr("polyveil.methods._kernels.judge.AT_A_TIME", at_a_time)
+    table = random_table(3, rows=120)
+    models = [TCloseness(0.3, column.name) for column in table.sensitive]
+    spec, places = compile_constraints(models, attributes_of(table), table), sensitive_matrix(table)
+    labels = np.random.default_rng(3).integers(0, 7, table.rows)
+    found = class_distances(spec, labels, places)
+    for c in range(7):
+        hist = np.bincount(places[labels == c].ravel(), minlength=spec.width)
+        wanted = np.empty(len(spec.close_limit))
+        closeness(spec, hist, int((labels == c).sum()), wanted)
+        np.testing.assert_allclose(found[c], wanted, atol=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_whole_table_is_judged_the_same_without_compiling(seed: int) -> None:
+    table = random_table(seed, rows=60)
+    places = sensitive_matrix(table).astype(np.int64)
+    about = attributes_of(table)
+    name = table.sensitive[0].name
+    elsewhere = {**about, name: dataclasses.replace(about[name], whole=about[name].whole[::-1].copy())}
+    counts = np.random.default_rng(seed).integers(1, 4, table.rows)
+    verdicts = set()
+    for attributes in (about, elsewhere):
+        for models in ([KAnonymity(5)], [KAnonymity(500)], [TCloseness(0.05, name)], [FrequencyDiversity(1.05, name)]):
+            spec = compile_constraints(models, attributes, table)
+            plain = whole_holds(spec, places, counts)
+            assert plain == (whole_violation(spec, places, counts) == 0.0)
+            verdicts.add(plain)
+    assert verdicts == {True, False}

@@ -11,7 +11,7 @@ from polyveil.measure import measure_loss
 from polyveil.methods import Task
 from polyveil.methods._kernels.judge import compile_constraints, holds_classes, sensitive_matrix
 from polyveil.methods._search.clock import Clock
-from polyveil.methods._search.schedule import losses
+from polyveil.methods._search.losses import losses
 from polyveil.methods._search.stricter import (
     CLOSENESS,
     MOST_OF_FEW,
@@ -134,6 +134,16 @@ def test_searches_side_by_side_tell_one_story() -> None:
     one(1.0, 1.8)
     other(1.0, 1.6)
     assert told == [(0.5, 2.0), (0.5, 2.0), (pytest.approx(0.65), 1.5), (pytest.approx(0.9), 1.5), (1.0, 1.5)]
+
+
+def test_one_search_of_several_that_is_done_is_not_the_whole_work() -> None:
+    told: list[float] = []
+    together = Together(lambda done, loss: told.append(done), expected=3)
+    one = together.one()
+    one(1.0, 2.0)
+    together.expected = 1
+    one(1.0, 2.0)
+    assert told == [pytest.approx(1 / 3), 1.0]
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -41,7 +41,7 @@ def demo(
             return
         with shown_progress(quiet=as_json) as progress:
             release = anonymize(
-                written.data, written.policy, out=out / "release", overwrite=overwrite, progress=progress
+                written.data, written.policy, out=out / "release", overwrite=overwrite, progress=progress, bound=False
             )
         if as_json:
             print_json({**release.to_dict(), "release": str(out / "release")})

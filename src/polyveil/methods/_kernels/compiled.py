@@ -77,6 +77,17 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder  # noqa: E402
 unliteral: Callable[[Any], Any] = types.unliteral
 
 
+def _shared_sources() -> tuple[tuple[str, int, int], ...]:
+    """Name, time and size of the files whose kernels others are made of."""
+    here = Path(__file__).parents[1]
+    with_kernels = [file for file in sorted((here / "_search").glob("*.py")) if b"@njit" in file.read_bytes()]
+    files = [*sorted((here / "_kernels").glob("*.py")), *with_kernels]
+    return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+
+
+SHARED = _shared_sources()
+
+
 class _Compiles(event.Listener):
     """Follows the compiler: says so at the first compile of the process; kernels loaded from the cache stay silent.
 
@@ -195,6 +206,9 @@ def njit(kernel: Kernel) -> Kernel:
         plain = {name: unliteral(kind) for name, kind in kws.items()}
         return part.get_call_template(tuple(unliteral(kind) for kind in args), plain)
 
+    # numba looks only at the file of a cached kernel itself, not at those of the kernels that became part of it.
+    cached = whole._cache._cache_file
+    cached._source_stamp = (cached._source_stamp, SHARED)
     # A kernel that is called with the number 0 here and with 1 there would be compiled for each of them.
     whole.get_call_template = by_plain_types
     whole.get_overload = part.get_overload

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyveil.arrays import FloatArray, IntArray
+from polyveil.methods._kernels.by_reference import by_reference
 from polyveil.methods._kernels.compiled import njit
 from polyveil.models.constraints import Constraint, JointTransport
 from polyveil.models.space import TupleSpace
@@ -30,6 +31,7 @@ RADIUS, PLACE, ASIDE, WEIGHT, KNOWN = range(13, 18)
 HEAD = 18
 
 
+@by_reference
 class JointSpec(NamedTuple):
     """All joint constraints of a policy; constraint j has its head at whole[HEAD * j :]."""
 

@@ -9,6 +9,7 @@ Cost of one judgement: the length of the histogram plus the number of ranges of 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -16,16 +17,26 @@ import numpy as np
 from polyveil.arrays import BoolArray, FloatArray, IntArray, Places
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._kernels.joint_flow import flow_cost
-from polyveil.methods._kernels.judge_spec import HELLINGER, KL, JudgeSpec, compile_constraints, compile_in_order
+from polyveil.methods._kernels.judge_spec import (
+    HELLINGER,
+    KL,
+    JudgeSpec,
+    asks_more,
+    compile_constraints,
+    compile_in_order,
+)
 from polyveil.models.base import Model
 from polyveil.models.statistics import Attribute, from_classes
 from polyveil.table.coded import CodedTable
 
 __all__ = [
     "JudgeSpec",
+    "asks_more",
+    "class_distances",
     "closeness",
     "compile_constraints",
     "compile_in_order",
+    "distances_of",
     "holds",
     "holds_classes",
     "holds_plainly",
@@ -35,6 +46,8 @@ __all__ = [
 ]
 
 
+AT_A_TIME = 500
+"""Classes whose histograms are in memory at the same time."""
 _LEAST = 1e-9
 """What a broken constraint adds to the violation at least, so that only a class that holds has 0."""
 
@@ -195,6 +208,30 @@ def closeness(spec: JudgeSpec, hist: IntArray, n: int, out: FloatArray) -> None:
     upto = _running_total(hist)
     for j in range(len(spec.close_limit)):
         out[j] = _moved(spec, j, upto, n)
+
+
+def class_distances(spec: JudgeSpec, class_of_row: IntArray, places: Places) -> FloatArray:
+    """Classes x closeness constraints: every earth mover's distance, without compiling anything."""
+    classes, sizes = int(class_of_row.max(initial=-1)) + 1, np.bincount(class_of_row)
+    rows = np.argsort(class_of_row, kind="stable")
+    begin = np.append(0, np.cumsum(sizes))
+    found = np.empty((classes, len(spec.close_limit)))
+    for first in range(0, classes, AT_A_TIME):
+        last = min(first + AT_A_TIME, classes)
+        here = rows[begin[first] : begin[last]]
+        at = (class_of_row[here] - first)[:, None] * spec.width + places[here]
+        hist = np.bincount(at.ravel(), minlength=(last - first) * spec.width).reshape(-1, spec.width)
+        found[first:last] = distances_of(spec, hist, sizes[first:last])
+    return found
+
+
+def distances_of(spec: JudgeSpec, hist: IntArray, sizes: IntArray) -> FloatArray:
+    """The same from the histograms and sizes of classes."""
+    upto = np.concatenate([np.zeros((len(hist), 1), dtype=np.int64), np.cumsum(hist, axis=1)], axis=1)
+    inside = upto[:, spec.range_stop] - upto[:, spec.range_start]
+    work = spec.range_weight * np.abs(inside - spec.range_share * sizes[:, None])
+    parts = [work[:, a:b].sum(axis=1) for a, b in itertools.pairwise(spec.range_begin)]
+    return np.stack(parts, axis=1) / sizes[:, None] if parts else np.zeros((len(hist), 0))
 
 
 def sensitive_matrix(table: CodedTable) -> Places:

@@ -9,6 +9,7 @@ import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.errors import Fault, PolicyError
+from polyveil.methods._kernels.by_reference import by_reference
 from polyveil.methods._kernels.joint_flow import JointSpec, joint_spec
 from polyveil.models.base import Model
 from polyveil.models.constraints import (
@@ -34,6 +35,7 @@ KNOWN = (
 KINDS = {"hellinger": HELLINGER, "kl": KL, "js": JS}
 
 
+@by_reference
 class JudgeSpec(NamedTuple):
     """All constraints on a class as flat arrays. Codes are positions in the histogram, attributes their numbers."""
 
@@ -63,6 +65,12 @@ class JudgeSpec(NamedTuple):
     divergence_share: FloatArray
     divergence_limit: FloatArray
     joint: JointSpec
+
+
+def asks_more(judge: JudgeSpec) -> bool:
+    """Whether there are constraints other than size, caps and closeness."""
+    others = (judge.distinct_least, judge.entropy_least, judge.recursive_c, judge.divergence_limit, judge.joint.limit)
+    return judge.has_floors or any(len(part) for part in others)
 
 
 def compile_constraints(models: Sequence[Model], attributes: Mapping[str, Attribute], table: CodedTable) -> JudgeSpec:

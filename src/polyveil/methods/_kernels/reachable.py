@@ -17,7 +17,14 @@ import numpy as np
 from polyveil.arrays import IntArray
 from polyveil.errors import Unsatisfiable
 from polyveil.methods._kernels.compiled import njit
-from polyveil.methods._kernels.judge import JudgeSpec, compile_constraints, sensitive_matrix, violation
+from polyveil.methods._kernels.judge import (
+    JudgeSpec,
+    asks_more,
+    compile_constraints,
+    distances_of,
+    sensitive_matrix,
+    violation,
+)
 from polyveil.methods.base import Task
 from polyveil.models import Attribute, Model, attribute_of, codes_of, from_classes, joint_attributes_of
 from polyveil.models.constraints import Constraint
@@ -56,7 +63,7 @@ def reachable_basis(task: Task) -> Basis:
     first = np.zeros(len(tuples.counts), dtype=np.int64)
     first[tuples.of_row] = everyone
     places = sensitive_matrix(table)[first].astype(np.int64)
-    if whole_violation(judge, places, tuples.counts) == 0.0:
+    if whole_holds(judge, places, tuples.counts):
         return Basis(everyone, table, judge)
     left = _shed(judge, places, tuples.counts.copy(), task.suppressible)
     if whole_violation(judge, places, left) > 0.0:
@@ -95,6 +102,18 @@ def unreachable(task: Task) -> Unsatisfiable:
         f"{demands} - not even the whole table as one group meets this, with at most {allowed} rows left out",
         f"{nearest} (the whole table), or a greater privacy.suppression_limit" if nearest else None,
     )
+
+
+def whole_holds(judge: JudgeSpec, places: IntArray, counts: IntArray) -> bool:
+    """Whether one class of all rows keeps every constraint; the usual ones are judged without compiling anything."""
+    if asks_more(judge):
+        return float(whole_violation(judge, places, counts)) == 0.0
+    repeated = np.repeat(counts, places.shape[1])
+    hist = np.bincount(places.ravel(), weights=repeated, minlength=judge.width).astype(np.int64)
+    n = int(counts.sum())
+    if n < judge.min_size or n == 0 or (judge.has_caps and (hist > judge.cap * n).any()):
+        return False
+    return bool((distances_of(judge, hist[None], np.array([n])) <= judge.close_limit).all())
 
 
 @njit

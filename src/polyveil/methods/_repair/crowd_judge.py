@@ -11,8 +11,7 @@ import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.methods._kernels.compiled import njit
-from polyveil.methods._kernels.judge import JudgeSpec, compile_constraints, violation
-from polyveil.methods._search.space import asks_more
+from polyveil.methods._kernels.judge import JudgeSpec, asks_more, compile_constraints, violation
 from polyveil.methods.base import Task
 from polyveil.models import Model
 from polyveil.models.people import People

@@ -14,22 +14,21 @@ import numpy as np
 
 from polyveil.arrays import Codes, IntArray
 from polyveil.methods._kernels.boxes import code_matrix
-from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._repair import by_model
 from polyveil.methods._repair.crowd import Costs, Crowd, Groups, crowd_of, groups_of, space_of
 from polyveil.methods._repair.crowd_judge import Judges, judges_of
 from polyveil.methods._repair.exchanges import exchange_people
 from polyveil.methods._repair.merging import Failing, merge_failing
 from polyveil.methods._search.clock import Clock
+from polyveil.methods._search.rounds import no_flag, seeded_order
 from polyveil.methods._search.space import Flag, Space
-from polyveil.methods._search.tree import random_order
 from polyveil.methods.base import Task
 from polyveil.models.people import People, numbered
 from polyveil.partition import partition_of
 from polyveil.table.coded import CodedTable
 
-ORDERS, JITTER, REACH = 5, 0.5, 12.0
-"""Orders in which neighbours are looked for, how much they differ, and how far a neighbour is, in places."""
+ORDERS, REACH = 5, 12.0
+"""Orders in which neighbours are looked for, and how far a neighbour is, in places."""
 HOT, COLD = 0.5, 0.01
 """First and last temperature, as shares of the mean loss of a row."""
 CHEAP, DEAR, STRICT = 3.0, 300.0, 1e12
@@ -167,11 +166,4 @@ def _order(space: Space, table: CodedTable, person: IntArray, rng: np.random.Gen
     by_chance = rng.permutation(table.rows)
     _, first = np.unique(person[by_chance], return_index=True)
     some = replace(table.take(by_chance[first]), person=None)
-    return seeded_order(space, code_matrix(some), JITTER, int(rng.integers(2**31 - 1)))
-
-
-@njit
-def seeded_order(space: Space, codes: Codes, jitter: float, seed: int) -> Codes:
-    """A random order that the seed decides."""
-    np.random.seed(seed)  # noqa: NPY002 - kernels have no generators
-    return random_order(space, codes, jitter)
+    return seeded_order(space, code_matrix(some), int(rng.integers(2**31 - 1)), no_flag())

@@ -113,12 +113,17 @@ def best_class(space: Space, rows: Rows, classes: Classes, order: Codes, place: 
 @njit
 def merge_rest(space: Space, rows: Rows, classes: Classes, stop: Flag) -> bool:
     """Make the rows in no class one class and join the class nearest to it until it holds; False: never."""
+    if stop[0] != 0:
+        return False
     slot = -1
     for r in range(len(classes.member)):
         if classes.member[r, CLASS] < 0:
             if slot < 0:
                 slot = new_slot(space, classes)
-            put_in(space, rows, classes, slot, r)
+            link(classes, slot, r)
+            enter(space, rows, classes, slot, r)
+    if slot >= 0:
+        weigh(space, classes, slot)
     while slot >= 0 and not keeps(space, classes.hist, slot, classes.size[slot]):
         nearest = nearest_class(space, classes, slot)
         if nearest < 0 or stop[0] != 0:

@@ -61,13 +61,13 @@ def arrange(
             found[order[i]] = listed[i]
         return found, total_loss(classes_of(space, rows, found, number))
     if way == CUT:
-        number = cut_table(space, rows, order, found, stop)
+        number = cut_table(space, rows, order, floors[0], found, stop)
         return found, total_loss(classes_of(space, rows, found, number))
     if way == SIFT:
         number = sift_rows(space, rows, order, floors[0], 0.0, found, stop)
         classes = classes_of(space, rows, found, number + 1)
     else:
-        classes = grow_classes(space, rows, orders, stop)
+        classes = grow_classes(space, rows, orders, floors[0], stop)
         for i in range(len(order)):
             order[i] = orders.rows[0, i]
     return completed(space, rows, classes, order, stop)

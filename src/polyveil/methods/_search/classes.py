@@ -27,7 +27,7 @@ from polyveil.methods._search.space import (
     widen,
     width,
 )
-from polyveil.methods._search.tally import count_row, workload
+from polyveil.methods._search.tally import count_ranges, count_row, count_values, workload
 
 CLASS, AFTER, BEFORE = range(3)
 """Columns of `Classes.member`: a row's class, and the rows after and before it in the list of the class (-1: none)."""
@@ -76,11 +76,14 @@ def classes_of(space: Space, rows: Rows, labels: Codes, slots: int) -> Classes:
         c = as_int64(labels[r])
         if c >= 0:
             link(classes, c, r)
-            enter(space, rows, classes, c, r)
+            classes.size[c] += 1
+            widen(space, rows.codes, r, classes.box, classes.words, c)
+            count_values(space, classes.hist, c, rows.tuple_of[r], 1)
             used = max(used, c + 1)
     classes.spare[USED] = used
     for c in range(used):
         if classes.size[c] > 0:
+            count_ranges(space, classes.hist, c)
             weigh(space, classes, c)
         else:
             give_back(classes, c)

@@ -12,7 +12,6 @@ import platform
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from threading import Thread
 from typing import IO, cast
@@ -20,17 +19,24 @@ from typing import IO, cast
 import numba
 import numpy as np
 
-from polyveil.methods._kernels.compiled import compiles, on_compiled
-from polyveil.methods._kernels.judge import JudgeSpec, compile_constraints, sensitive_matrix, violation_classes
+from polyveil.methods._kernels.compiled import SHARED, compiles, on_compiled
+from polyveil.methods._kernels.judge import (
+    JudgeSpec,
+    asks_more,
+    compile_constraints,
+    sensitive_matrix,
+    violation_classes,
+)
 from polyveil.methods._kernels.reachable import whole_violation
 from polyveil.methods._search.arrange import SIFT, arrange
+from polyveil.methods._search.losses import losses
 from polyveil.methods._search.moves import Orders
 from polyveil.methods._search.rounds import CORES, move_rows, no_flag, seeded_order
-from polyveil.methods._search.schedule import losses
-from polyveil.methods._search.space import asks_more, make_space
+from polyveil.methods._search.space import make_space
 from polyveil.models import DistinctDiversity, KAnonymity, Model, TCloseness, attributes_of
 from polyveil.policy.hierarchy import flat
 from polyveil.processes import command, environment
+from polyveil.progress import Progress
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import Domain, OrderedDomain, TreeDomain
 
@@ -40,20 +46,22 @@ EVERY = 0.1
 """Seconds between two looks at how far the processes are."""
 
 
-def compile_side_by_side(judge: JudgeSpec, tell: Callable[[float], None]) -> None:
-    """Have the kernels of a search under such a judge compiled unless they are; `tell` hears the share that is done."""
+def compile_side_by_side(judge: JudgeSpec, progress: Progress) -> None:
+    """Have the kernels of a search under such a judge compiled unless they are: a stage of its own."""
     kind = _kind(judge)
+    units = {unit: number for unit, number in UNITS.items() if unit != "judge" or kind == "more"}
     stamp = _stamp(kind)
     if CORES < 2 or stamp is None or stamp.exists():
         return
+    progress.stage("compiling")
     compiles.announce()
     try:
-        running = [_Compiling(unit, kind) for unit in UNITS]
+        running = [_Compiling(unit, kind) for unit in units]
     except OSError:
         return
     try:
         while any(unit.process.poll() is None for unit in running):
-            tell(min(sum(unit.kernels for unit in running) / sum(UNITS.values()), 0.99))
+            progress.advance(min(sum(unit.kernels for unit in running) / sum(units.values()), 0.99))
             time.sleep(EVERY)
     finally:
         for unit in running:
@@ -93,11 +101,8 @@ def _kind(judge: JudgeSpec) -> str:
 def _stamp(kind: str) -> Path | None:
     """The file that says that these sources were compiled on this kind of machine; None where there is no cache."""
     folder = Path(arrange.stats.cache_path)  # type: ignore[attr-defined]
-    here = Path(__file__).parents[1]
-    known = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()}".encode())
+    known = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()} {SHARED}".encode())
     try:
-        for source in sorted([*here.glob("_kernels/*.py"), *here.glob("_search/*.py")]):
-            known.update(f"{source.stat().st_mtime_ns} {source.stat().st_size}".encode())
         folder.mkdir(parents=True, exist_ok=True)
     except OSError:
         return None
@@ -129,7 +134,7 @@ def compile_unit(unit: str, kind: str) -> None:
     elif unit == "move":
         move_rows(space, rows, labels, 1.0, 1, 0.0, 0.0, 1, 1, stop)
         losses(space, rows, labels)
-        seeded_order(space, rows.codes, 1)
+        seeded_order(space, rows.codes, 1, stop)
     else:
         places = sensitive_matrix(table)
         whole_violation(judge, places.astype(np.int64), np.ones(table.rows, dtype=np.int64))

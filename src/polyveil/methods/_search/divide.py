@@ -32,7 +32,7 @@ from polyveil.methods._search.space import (
     widen,
     width,
 )
-from polyveil.methods._search.tally import count_row, distances, keeps
+from polyveil.methods._search.tally import count_ranges, count_row, count_values, distances, keeps
 
 MANY_ROWS = 100
 """Divisions of fewer rows use all the closeness that is left."""
@@ -76,7 +76,8 @@ def divide_rows(
                 a = random_wide(space, box, words, jitter)
                 half = trial[: len(part)]
                 copy_values(part, half)
-                left = divide_once(space, rows, half, a, as_int64(box[0, a]), as_int64(box[0, attributes + a]))
+                low, high = as_int64(box[0, a]), as_int64(box[0, attributes + a])
+                left = divide_once(space, rows, half, a, low, high, stop)
                 if left > 0:
                     cost = left * stretch_loss(space, rows, half[:left], box, words)
                     cost += (len(part) - left) * stretch_loss(space, rows, half[left:], box, words)
@@ -103,7 +104,8 @@ def tighten(space: Space, rows: Rows, members: Codes, limits: FloatArray, haste:
         return
     hist = np.zeros((1, space.length), dtype=np.int32)
     for i in range(len(members)):
-        count_row(space, hist, 0, rows.tuple_of[members[i]], 1)
+        count_values(space, hist, 0, rows.tuple_of[members[i]], 1)
+    count_ranges(space, hist, 0)
     distances(space, hist, 0, len(members))
     for j in range(len(limits)):
         space.limits[j] = space.spent[j] + haste * (limits[j] - space.spent[j])
@@ -154,7 +156,7 @@ def random_cut(space: Space, codes: Codes, members: Codes, a: int, low: int, hig
 
 
 @njit
-def divide_once(space: Space, rows: Rows, members: Codes, a: int, low: int, high: int) -> int:
+def divide_once(space: Space, rows: Rows, members: Codes, a: int, low: int, high: int, stop: Flag) -> int:
     """Divide rows along attribute a; permutes `members` so that one half comes first, returns its size or 0."""
     n = len(members)
     if n >= 1 << ROW_BITS or space.shape[a, SIZE] >= 1 << CODE_BITS or space.places.shape[0] >= 1 << TUPLE_BITS:
@@ -180,7 +182,7 @@ def divide_once(space: Space, rows: Rows, members: Codes, a: int, low: int, high
     begin[found] = n
     cut_left = left[:found].copy()
     begin, tuples = begin[: found + 1], tuples[:found]
-    if not (mend(space, tuples, begin, left) or blend(space, tuples, begin, cut_left, left)):
+    if not (mend(space, tuples, begin, left, stop) or blend(space, tuples, begin, cut_left, left)):
         return 0
     old = members.copy()
     low_end, high_end = 0, left[:found].sum()
@@ -197,7 +199,7 @@ def divide_once(space: Space, rows: Rows, members: Codes, a: int, low: int, high
 
 
 @njit
-def mend(space: Space, tuples: IntArray, begin: IntArray, left: IntArray) -> bool:
+def mend(space: Space, tuples: IntArray, begin: IntArray, left: IntArray, stop: Flag) -> bool:
     """Change how many rows of each tuple are on the left side until both sides hold; False where that fails."""
     found = len(tuples)
     on_left = left[:found].sum()
@@ -207,11 +209,15 @@ def mend(space: Space, tuples: IntArray, begin: IntArray, left: IntArray) -> boo
     hist = np.zeros((2, space.length), dtype=np.int32)
     left_push, right_push = np.zeros(space.width), np.zeros(space.width)
     for x in range(found):
-        count_row(space, hist, 0, tuples[x], left[x])
-        count_row(space, hist, 1, tuples[x], begin[x + 1] - begin[x] - left[x])
+        count_values(space, hist, 0, tuples[x], left[x])
+        count_values(space, hist, 1, tuples[x], begin[x + 1] - begin[x] - left[x])
+    count_ranges(space, hist, 0)
+    count_ranges(space, hist, 1)
     for _ in range(min(begin[found], MOST_CHANGES)):
         if keeps(space, hist, 0, on_left) and keeps(space, hist, 1, on_right):
             return True
+        if stop[0] != 0:
+            return False
         left_mean = pressure(space, hist, 0, on_left, left_push)
         right_mean = pressure(space, hist, 1, on_right, right_push)
         best, chosen, by = 0.0, -1, 0
@@ -271,8 +277,10 @@ def sides_hold(space: Space, tuples: IntArray, begin: IntArray, left: IntArray) 
     on_left = 0
     for x in range(len(tuples)):
         on_left += left[x]
-        count_row(space, hist, 0, tuples[x], left[x])
-        count_row(space, hist, 1, tuples[x], begin[x + 1] - begin[x] - left[x])
+        count_values(space, hist, 0, tuples[x], left[x])
+        count_values(space, hist, 1, tuples[x], begin[x + 1] - begin[x] - left[x])
+    count_ranges(space, hist, 0)
+    count_ranges(space, hist, 1)
     return keeps(space, hist, 0, on_left) and keeps(space, hist, 1, begin[len(tuples)] - on_left)
 
 

@@ -15,7 +15,7 @@ from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._kernels.judge import JudgeSpec
 from polyveil.methods._kernels.judge_spec import HELLINGER, KL
 from polyveil.methods._search.space import Counts, Flag, Rows, Space
-from polyveil.methods._search.tally import count_row, distances, keeps
+from polyveil.methods._search.tally import count_ranges, count_row, count_values, distances, keeps
 from polyveil.methods._search.tree import Tree, grow_tree
 
 NEAR = 0.8
@@ -108,10 +108,10 @@ def push_of_diversity(judge: JudgeSpec, hist: IntArray, push: FloatArray) -> Non
 
 
 @njit
-def take_out(space: Space, tuple_of: Codes, pool: Codes, floor: int, spare: Codes, kept: Codes) -> int:
+def take_out(space: Space, tuple_of: Codes, pool: Codes, floor: int, spare: Codes, kept: Codes, stop: Flag) -> int:
     """Mark in `kept` the largest found subset of the pool that holds and has `floor` rows; returns its size or 0.
 
-    `spare` is all zeros, one per sensitive tuple, and is left so.
+    Once `stop` is set, 0. `spare` is all zeros, one per sensitive tuple, and is left so.
     """
     n = len(pool)
     kept[:n] = 1
@@ -132,11 +132,12 @@ def take_out(space: Space, tuple_of: Codes, pool: Codes, floor: int, spare: Code
         x = spare[s] - 1
         chain[i], first[x] = first[x], i
         left[x] += 1
-        count_row(space, hist, 0, s, 1)
+        count_values(space, hist, 0, s, 1)
+    count_ranges(space, hist, 0)
     for x in range(found):
         spare[tuples[x]] = 0
     push = np.empty(space.width)
-    while n >= floor:
+    while n >= floor and stop[0] == 0:
         if keeps(space, hist, 0, n):
             return n
         pressure(space, hist, 0, n, push)
@@ -170,7 +171,7 @@ def most_pressing(space: Space, tuples: IntArray, left: IntArray, found: int, pu
 @njit
 def sift_rows(space: Space, rows: Rows, order: Codes, floor: int, jitter: float, labels: Codes, stop: Flag) -> int:
     """Grow a tree over all rows (permutes `order`) and walk it up; labels rows, -1 where left over at the root."""
-    tree = grow_tree(space, rows.codes, order, jitter)
+    tree = grow_tree(space, rows.codes, order, jitter, stop)
     return walk_up(space, rows, order, tree, floor, labels, stop)
 
 
@@ -201,7 +202,7 @@ def walk_up(space: Space, rows: Rows, order: Codes, tree: Tree, floor: int, labe
             for i in range(n):
                 at[i], pool[i] = place, order[place]
                 place = chain[place]
-            if take_out(space, rows.tuple_of, pool[:n], floor, spare, kept) > 0:
+            if take_out(space, rows.tuple_of, pool[:n], floor, spare, kept, stop) > 0:
                 head[node], tail[node], size[node] = -1, -1, 0
                 for i in range(n):
                     if kept[i] == 1:

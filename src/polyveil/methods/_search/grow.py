@@ -30,10 +30,10 @@ LARGEST = 8
 
 
 @njit
-def grow_classes(space: Space, rows: Rows, orders: Orders, stop: Flag) -> Classes:
-    """Classes that hold; rows for which none was found are in none."""
+def grow_classes(space: Space, rows: Rows, orders: Orders, floor: int, stop: Flag) -> Classes:
+    """Classes that hold and have `floor` rows; rows for which none was found are in none."""
     n = len(rows.tuple_of)
-    classes = empty_classes(space, n, n // space.least + 2)
+    classes = empty_classes(space, n, n // floor + 2)
     free, place = numbers(n), numbers(n)
     left = n
     state = np.zeros(n, dtype=np.int32)  # 0: free, 1: taken or left over
@@ -41,7 +41,7 @@ def grow_classes(space: Space, rows: Rows, orders: Orders, stop: Flag) -> Classe
     pool = np.empty(POOL, dtype=np.int32)
     push = np.empty(max(space.width, 1))
     number, last = 0, -1
-    while left >= space.least and stop[0] == 0:
+    while left >= floor and stop[0] == 0:
         r = far_row(space, rows, classes, free, left, last)
         c = new_slot(space, classes)
         if c < 0:
@@ -51,11 +51,11 @@ def grow_classes(space: Space, rows: Rows, orders: Orders, stop: Flag) -> Classe
             put_in(space, rows, classes, c, r)
             left = take_free(free, place, state, left, r)
             n_now = classes.size[c]
-            holds = keeps(space, classes.hist, c, n_now)
-            if holds or n_now >= LARGEST * space.least or left == 0:
+            holds = n_now >= floor and keeps(space, classes.hist, c, n_now)
+            if holds or n_now >= LARGEST * floor or left == 0:
                 break
             found = add_candidates(orders, state, turn, number, r, pool, found)
-            chosen = cheapest(space, rows, classes, c, pool, found, push)
+            chosen = cheapest(space, rows, classes, c, floor, pool, found, push)
             if chosen < 0:
                 break
             r, found = as_int64(pool[chosen]), found - 1
@@ -119,6 +119,7 @@ def cheapest(
     rows: Rows,
     classes: Classes,
     c: int,
+    floor: int,
     pool: Codes,
     found: int,
     push: FloatArray,
@@ -126,7 +127,7 @@ def cheapest(
     """Where in the pool the row is that enlarges the class least, or -1; once it has its size, that helps it hold."""
     best, chosen = np.inf, -1
     n = classes.size[c]
-    mending = space.width > 0 and n >= space.least
+    mending = space.width > 0 and n >= floor
     mean = pressure(space, classes.hist, c, n, push) if mending else 0.0
     for i in range(found):
         r = as_int64(pool[i])

@@ -67,7 +67,7 @@ class Scratch(NamedTuple):
 
 
 @njit
-def make_orders(space: Space, rows: Rows, number: int, jitter: float) -> Orders:
+def make_orders(space: Space, rows: Rows, number: int, jitter: float, stop: Flag) -> Orders:
     """Some random orders, each from the leaves of a random tree."""
     n, tuples = len(rows.tuple_of), space.places.shape[0]
     listed = np.empty((number, n), dtype=np.int32)
@@ -78,7 +78,7 @@ def make_orders(space: Space, rows: Rows, number: int, jitter: float) -> Orders:
     for s in range(tuples):
         begin[s + 1] += begin[s]
     for k in range(number):
-        copy_values(random_order(space, rows.codes, jitter), listed[k])
+        copy_values(random_order(space, rows.codes, jitter, stop), listed[k])
         at = begin.copy()
         for i in range(n):
             r = listed[k, i]

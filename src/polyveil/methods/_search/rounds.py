@@ -8,8 +8,10 @@ seeds that the caller's generator gives to each part, so the outcome does not de
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -17,19 +19,20 @@ from polyveil.arrays import Codes, IntArray
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._search.arrange import REBUILD, arrange
 from polyveil.methods._search.classes import classes_of, labels_of, total_loss
+from polyveil.methods._search.losses import losses
 from polyveil.methods._search.moves import Orders, anneal, best_moves, make_orders
 from polyveil.methods._search.space import Flag, Rows, Space, copy_for_thread
 from polyveil.methods._search.tree import random_order
 
-PART_ROWS, PART_CLASSES = 32_768, 300
+PART_ROWS, PART_CLASSES = 8_192, 300
 """Rows of a part, about; more where classes are so large that it would have fewer than so many."""
 ORDERS, FEW_ORDERS, FEW_MOVES = 8, 2, 5.0
 """Random orders for a round, and for one with no more than so many moves per row."""
 ORDER_JITTER = 0.7
 REACH, REACH_CLASSES = 300.0, 1.5
 """How far away candidates are looked for on average, in rows of an order and, where that is more, in mean classes."""
-FEWEST_PARTS = 2
-"""Parts of a table that is larger than one, however large its classes."""
+FEWEST_PARTS, SHARED_ROWS = 2, 4_000
+"""Parts of a table of at least so many rows, however large its classes."""
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
@@ -66,30 +69,51 @@ def improve(
     Once `stop` is set, rows stay where they are.
     """
     stop = no_flag() if stop is None else stop
-    parts = cut_into_parts(space, rows, labels, rng, plan.scattered)
+    parts = cut_into_parts(space, rows, labels, rng, plan.scattered, stop)
     seeds = rng.integers(0, 2**31 - 1, size=len(parts))
 
     def work(number: int) -> tuple[Codes, float]:
         members = parts[number]
+        if stop[0]:
+            return labels[members], np.nan
         here = Rows(rows.codes[members], rows.tuple_of[members])
         _, local = np.unique(labels[members], return_inverse=True)
         return improve_part(
             copy_for_thread(space), here, local.astype(np.int32), plan, floors, int(seeds[number]), stop
         )
 
+    results = on_all_cores(work, len(parts), stop)
+    fresh = joined_labels(parts, [found for found, _ in results])
+    loss = sum(loss for _, loss in results)
+    return fresh, float(losses(space, rows, fresh).sum()) if np.isnan(loss) else loss
+
+
+Found = TypeVar("Found")
+
+
+def on_all_cores(work: Callable[[int], Found], number: int, stop: Flag) -> list[Found]:
+    """What the work on each of so many parts gives. An error, such as a user's cancel, stops all of it."""
     with ThreadPoolExecutor(CORES) as pool:
-        results = list(pool.map(work, range(len(parts))))
-    fresh = np.empty(len(labels), dtype=np.int32)
+        try:
+            return list(pool.map(work, range(number)))
+        except BaseException:
+            stop[0] = 1
+            raise
+
+
+def joined_labels(parts: Sequence[IntArray], found: Sequence[Codes]) -> Codes:
+    """The labels of all rows from those of the rows of each part, numbered without gaps."""
+    fresh = np.empty(sum(len(part) for part in parts), dtype=np.int32)
     used = 0
-    for members, (found, _) in zip(parts, results, strict=True):
-        _, numbered = np.unique(found, return_inverse=True)
+    for members, labels in zip(parts, found, strict=True):
+        _, numbered = np.unique(labels, return_inverse=True)
         fresh[members] = numbered + used
         used += int(numbered.max()) + 1
-    return fresh, sum(loss for _, loss in results)
+    return fresh
 
 
 def cut_into_parts(
-    space: Space, rows: Rows, labels: Codes, rng: np.random.Generator, scattered: bool = False
+    space: Space, rows: Rows, labels: Codes, rng: np.random.Generator, scattered: bool = False, stop: Flag | None = None
 ) -> list[IntArray]:
     """The rows of neighbouring classes, part by part; classes stay whole, and a random tree says which are near.
 
@@ -97,11 +121,12 @@ def cut_into_parts(
     """
     n = len(labels)
     classes = int(labels.max()) + 1
-    number = round(min(n / PART_ROWS, max(classes / PART_CLASSES, FEWEST_PARTS)))
+    number = round(min(n / PART_ROWS, classes / PART_CLASSES))
+    number = max(number, FEWEST_PARTS) if n >= SHARED_ROWS else number
     if number <= 1:
         return [np.arange(n)]
     size = np.bincount(labels, minlength=classes)
-    line = rng.permutation(classes) if scattered else classes_in_order(space, rows, labels, classes, rng)
+    line = rng.permutation(classes) if scattered else classes_in_order(space, rows, labels, classes, rng, stop)
     part_of_class = np.empty(classes, dtype=np.int64)
     part_of_class[line] = np.minimum((np.cumsum(size[line]) - size[line]) * number // n, number - 1)
     part_of_row = part_of_class[labels]
@@ -111,9 +136,11 @@ def cut_into_parts(
     return [part for part in found if len(part)]
 
 
-def classes_in_order(space: Space, rows: Rows, labels: Codes, classes: int, rng: np.random.Generator) -> IntArray:
+def classes_in_order(
+    space: Space, rows: Rows, labels: Codes, classes: int, rng: np.random.Generator, stop: Flag | None
+) -> IntArray:
     """The classes in the order of the leaves of a random tree."""
-    order = seeded_order(space, rows.codes, int(rng.integers(2**31 - 1)))
+    order = seeded_order(space, rows.codes, int(rng.integers(2**31 - 1)), no_flag() if stop is None else stop)
     first = np.full(classes, len(labels), dtype=np.int64)
     np.minimum.at(first, labels[order], np.arange(len(labels)))
     return np.argsort(first, kind="stable")
@@ -160,9 +187,9 @@ def rebuild_rows(
 
 
 @njit
-def seeded_order(space: Space, codes: Codes, seed: int) -> Codes:
+def seeded_order(space: Space, codes: Codes, seed: int, stop: Flag) -> Codes:
     np.random.seed(seed)  # noqa: NPY002 - kernels have no generators
-    return random_order(space, codes, ORDER_JITTER)
+    return random_order(space, codes, ORDER_JITTER, stop)
 
 
 @njit
@@ -190,7 +217,7 @@ def move_rows(
     for r in range(len(labels)):
         used = max(used, labels[r] + 1)
     classes = classes_of(space, rows, labels, used)
-    orders = make_orders(space, rows, orders_wanted, ORDER_JITTER)
+    orders = make_orders(space, rows, orders_wanted, ORDER_JITTER, stop)
     reach = max(REACH, REACH_CLASSES * len(labels) / used)
     anneal(space, rows, classes, orders, int(moves * len(labels)), start, end, reach, stop)
     for _ in range(passes):

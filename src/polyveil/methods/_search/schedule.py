@@ -15,12 +15,11 @@ from typing import Literal
 import numpy as np
 
 from polyveil.arrays import Codes, FloatArray, IntArray
-from polyveil.methods._kernels.compiled import njit
-from polyveil.methods._search.classes import classes_of
 from polyveil.methods._search.clock import Clock
+from polyveil.methods._search.losses import losses
 from polyveil.methods._search.rounds import Round, improve
 from polyveil.methods._search.space import Rows, Space
-from polyveil.methods._search.start import PASS, SMALL
+from polyveil.methods._search.start import LARGE, PASS, SMALL
 
 Effort = Literal["fast", "balanced", "thorough"]
 
@@ -38,8 +37,13 @@ SETTLE = Round(moves_per_row=2.0, rebuilds_per_class=0.5, passes=2)
 FEW_MOVES, MOST_MOVES, ALL_MOVES, FEW_REBUILDS = 1.0, 30.0, 1_000_000, 0.05
 """Moves per row of a fast search: as many as make a million in all, within bounds - what takes seconds on a small table
 takes minutes on a large one; and the fewest rebuilds per class in one of its rounds."""
-LARGE = 400_000
-"""Beyond this many rows the trees that a heated round needs cost more than its moves: passes do better."""
+BALANCED_MOVES = 360.0
+"""Moves per row of a balanced search."""
+PROBE = Round(moves_per_row=4.0, rebuilds_per_class=0.3)
+"""The round that tells how fast moves are."""
+SETTLING, ROUNDS, SMALL_ROUND, FEWEST_MOVES = 0.8, 12, 8.0, 2.0
+"""The share of the seconds after which the search settles; how many rounds there are before at least, and the most and
+fewest moves per row of each."""
 
 Tell = Callable[[float, float], None]
 """Told the share of the work done, and the mean loss so far."""
@@ -123,7 +127,7 @@ def rounds(effort: Effort | float, clock: Clock, by_row: FloatArray, heat: bool)
     positive = by_row[by_row > 0]
     mean = min(float(positive.mean()), WARMEST) if heat and len(positive) else 0.0
     if isinstance(effort, (int, float)):
-        yield from timed_rounds(clock, HOT * mean)
+        yield from timed_rounds(clock, mean)
         return
     plans = schedule_of(effort, len(by_row))
     work = np.cumsum([plan.moves_per_row + 10.0 * plan.passes + 1.0 for plan in plans])
@@ -131,31 +135,36 @@ def rounds(effort: Effort | float, clock: Clock, by_row: FloatArray, heat: bool)
         yield float(done), replace(plan, start=mean * plan.start, end=mean * plan.end)
 
 
-def timed_rounds(clock: Clock, hot: float) -> Iterator[tuple[float, Round]]:
-    """Small rounds whose temperature follows the clock; the last fifth of the time settles."""
-    small = Round(moves_per_row=8.0, rebuilds_per_class=0.7)
-    while True:
-        passed = clock.passed / max(clock.seconds, 1e-9)
-        if passed >= 1.0:
-            return
-        warmth = passed / 0.8
-        if warmth >= 1.0:
-            yield passed, SETTLE
+def timed_rounds(clock: Clock, mean: float) -> Iterator[tuple[float, Round]]:
+    """Small rounds whose temperature follows the clock; the last fifth of the time settles.
+
+    Two rounds that only lower the loss come first. They tell how many moves there is time for, and so how hot to begin.
+    """
+    yield _share(clock), PASS
+    before = clock.passed
+    yield _share(clock), PROBE
+    first, last = clock.passed, SETTLING * clock.seconds
+    moves = max(last - first, 0.0) / max(first - before, 1e-9) * PROBE.moves_per_row
+    hot = heat_for(moves)
+    small = Round(moves_per_row=min(max(moves / ROUNDS, FEWEST_MOVES), SMALL_ROUND), rebuilds_per_class=0.7)
+    while clock.passed < clock.seconds:
+        if hot == 0.0 or clock.passed >= last:
+            yield _share(clock), SETTLE
         else:
-            temperature = hot * COOLED**warmth
-            yield passed, replace(small, start=temperature, end=temperature)
+            warmth = mean * hot * COOLED ** ((clock.passed - first) / (last - first))
+            yield _share(clock), replace(small, start=warmth, end=warmth)
 
 
-def losses(space: Space, rows: Rows, labels: Codes) -> FloatArray:
-    """The loss of every row."""
-    return losses_of_rows(space, rows, labels, int(labels.max()) + 1)
+def heat_for(moves: float) -> float:
+    """The first temperature, as a share of the mean loss, of a search that has time for so many moves per row.
+
+    What serves fast and balanced searches, and between; none at all where the loss would not fall again.
+    """
+    if moves < FEWEST_MOVES:
+        return 0.0
+    rise = math.log(HOT / COLD) / math.log(BALANCED_MOVES / MOST_MOVES)
+    return min(COLD * (moves / MOST_MOVES) ** rise, HOT)
 
 
-@njit
-def losses_of_rows(space: Space, rows: Rows, labels: Codes, number: int) -> FloatArray:
-    """The loss of every row in classes numbered from 0."""
-    classes = classes_of(space, rows, labels, number)
-    found = np.empty(len(labels))
-    for r in range(len(labels)):
-        found[r] = classes.loss[labels[r]]
-    return found
+def _share(clock: Clock) -> float:
+    return min(clock.passed / clock.seconds, 1.0)

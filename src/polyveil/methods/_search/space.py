@@ -17,8 +17,9 @@ import numpy.typing as npt
 
 from polyveil.arrays import Codes, FloatArray, IntArray
 from polyveil.methods._kernels.boxes import ORDERED, SET, TREE, code_matrix, kind_of
+from polyveil.methods._kernels.by_reference import by_reference
 from polyveil.methods._kernels.compiled import njit
-from polyveil.methods._kernels.judge import JudgeSpec, sensitive_matrix
+from polyveil.methods._kernels.judge import JudgeSpec, asks_more, sensitive_matrix
 from polyveil.methods._search.coarse import coarsen
 from polyveil.table.coded import CodedTable, QuasiColumn, distinct
 from polyveil.table.domain import OrderedDomain
@@ -58,8 +59,9 @@ class Rows(NamedTuple):
     tuple_of: Codes
 
 
+@by_reference
 class Space(NamedTuple):
-    """What never changes during a search, in as few arrays as possible: kernels pay for every array they pass on."""
+    """What never changes during a search, in as few arrays as possible."""
 
     shape: IntArray  # attributes x (KIND, SIZE, NULL, POSITION, WORD, WORDS, GAP, GAP + 1, ...)
     cost: FloatArray  # one unit per attribute, then positions and gaps
@@ -164,12 +166,6 @@ def _mean_cost(column: QuasiColumn, one: IntArray, two: IntArray) -> float:
     if kind_of(column) == SET:
         return column.weight * float((one != two).mean()) / max(column.domain.size - 1, 1)
     return column.weight * float(column.domain.loss(np.minimum(one, two), np.maximum(one, two)).mean())
-
-
-def asks_more(judge: JudgeSpec) -> bool:
-    """Whether there are constraints other than size, caps and closeness."""
-    others = (judge.distinct_least, judge.entropy_least, judge.recursive_c, judge.divergence_limit, judge.joint.limit)
-    return judge.has_floors or any(len(part) for part in others)
 
 
 def _shapes(table: CodedTable) -> tuple[IntArray, FloatArray]:

@@ -1,25 +1,54 @@
-"""A first partition: the tree's classes, with the rows left over absorbed or, as a last resort, merged."""
+"""A first partition: begun in several ways, each with the rows left over absorbed or, as a last resort, merged.
+
+First the table is cut top-down, which is cheap and holds whenever it is stopped. The other ways are tried on some of
+the rows; those that lose least there are used on all of them, side by side, and region by region in large tables.
+"""
 
 from __future__ import annotations
+
+import time
+from operator import itemgetter
+from typing import NamedTuple
 
 import numpy as np
 
 from polyveil.arrays import Codes, IntArray
 from polyveil.methods._search.arrange import CUT, DIVIDE, GROW, SIFT, arrange
-from polyveil.methods._search.rounds import Round, improve, move_rows, no_flag
-from polyveil.methods._search.space import Flag, Rows, Space
+from polyveil.methods._search.clock import Clock
+from polyveil.methods._search.moves import Orders
+from polyveil.methods._search.rounds import (
+    Round,
+    improve,
+    improve_part,
+    joined_labels,
+    move_rows,
+    on_all_cores,
+)
+from polyveil.methods._search.space import Flag, Rows, Space, copy_for_thread
 
 LADDER = (5, 10, 20, 40)
 """Least sizes of a class to take out of a pool, besides the one asked for: at tight thresholds larger classes leave
 fewer rows over. The steps do not depend on what is asked: whoever asks for less tries all that whoever asks for more
 does."""
 
-SMALL = 50_000
-"""Up to this many rows all floors are tried."""
+SMALL, REGION = 50_000, 32_768
+"""Larger tables are begun in regions, which are not cut further below so many rows."""
+LARGE = 400_000
+"""Beyond this many rows growing classes, or the trees that a heated round needs, cost more than they bring."""
+CLOSER = 0.25
+"""The share of the closeness allowed that regions may use up."""
+SOME, SOME_OF_MANY, SHORT, SOME_IN_SHORT = 4_000, 16_000, 10.0, 1_000
+"""Rows on which beginnings are tried; those of tables that are not small; and those with fewer than so many seconds."""
+CHOSEN, HARDLY_MORE, AFFORDED = 2, 1.05, 0.5
+"""How many beginnings are used at most, how many times the least loss these may have, and the share of the time left
+that one of them may take."""
 PASS = Round(moves_per_row=0, rebuilds_per_class=0, passes=1, scattered=True)
 """Rows move once to where they cost least: the cheapest round."""
-SOME, GROW_ORDERS = 20_000, 4
-"""Rows of a large table on which beginnings are tried; and the orders in which seeds look for their neighbours."""
+GROW_ORDERS, GROWN = 4, 2
+"""The orders in which seeds look for their neighbours; and the least sizes for which classes are grown."""
+
+Way = tuple[int, int]
+"""A way to begin (`arrange.SIFT`, `DIVIDE`, `GROW` or `CUT`) and the least size of a class to take out of a pool."""
 
 
 def floors_for(space: Space) -> IntArray:
@@ -28,55 +57,101 @@ def floors_for(space: Space) -> IntArray:
     return np.array([space.least, *above], dtype=np.int64)
 
 
-def begin_by(space: Space, rows: Rows, way: int, floor: int, seed: int, stop: Flag) -> tuple[Codes, float]:
-    """Labels of a beginning (`arrange.SIFT`, `DIVIDE`, `GROW` or `CUT`) and their total loss.
+def beginnings(space: Space) -> list[Way]:
+    """The ways to begin besides plain cuts."""
+    floors = [int(floor) for floor in floors_for(space)]
+    return [*((SIFT, floor) for floor in floors), (DIVIDE, space.least), *((GROW, floor) for floor in floors[:GROWN])]
+
+
+def begin_by(space: Space, rows: Rows, way: Way, seed: int, stop: Flag) -> tuple[Codes, float]:
+    """Labels of a beginning and their total loss.
 
     Division and cuts that are stopped leave larger classes; the others then have an infinite loss.
     """
     one_class = np.zeros(len(rows.tuple_of), dtype=np.int32)
-    wanted = GROW_ORDERS if way == GROW else 0
-    orders = move_rows(space, rows, one_class, 0.0, wanted, 0.0, 0.0, 0, seed, stop)[2]
-    return arrange(space, rows, one_class, orders, way, 0, 0.0, 0.0, 0, 0, np.array([floor]), seed, stop)
+    orders = no_orders(len(one_class))
+    if way[0] == GROW:
+        orders = move_rows(space, rows, one_class, 0.0, GROW_ORDERS, 0.0, 0.0, 0, seed, stop)[2]
+    return arrange(space, rows, one_class, orders, way[0], 0, 0.0, 0.0, 0, 0, np.array([way[1]]), seed, stop)
 
 
-def best_start(space: Space, rows: Rows, rng: np.random.Generator, stop: Flag | None = None) -> Codes:
-    """The labels of least loss among the beginnings, each after rows have moved once to where they cost least.
+def no_orders(rows: int) -> Orders:
+    """No orders of so many rows."""
+    empty = np.zeros((0, rows), dtype=np.int32)
+    return Orders(empty, empty, empty, np.zeros(2, dtype=np.int64))
 
-    The first is the cheapest and holds whenever it is stopped; once `stop` is set no others are tried. Large tables
-    try the others on some of their rows and take the best of these for all.
+
+def best_start(space: Space, rows: Rows, rng: np.random.Generator, clock: Clock | None = None) -> Codes:
+    """The labels of least loss among the beginnings; in small tables after rows moved once to where they cost least.
+
+    Plain cuts come first: what they have reached when time is over is the answer wherever nothing else is.
     """
-    stop = no_flag() if stop is None else stop
-    n, seed = len(rows.tuple_of), int(rng.integers(2**31 - 1))
-    ways = beginnings(space)
+    clock = Clock() if clock is None else clock
+    stop, n, seed = clock.stop, len(rows.tuple_of), int(rng.integers(2**31 - 1))
+    labels, loss = begin_by(space, rows, (CUT, space.least), seed, stop)
+    ways = [] if stop[0] else chosen_ways(space, rows, rng, seed, clock)
+    if ways:
+        regions = regions_of(space, rows, seed, stop)
+        ways += [(CUT, space.least)] if len(regions) > 1 else []
+        found = [min(tries, key=itemgetter(1)) for tries in tried(space, rows, regions, ways, seed, False, stop)]
+        if sum(one.loss for one in found) < loss:
+            labels = joined_labels(regions, [one.labels for one in found])
+    if n > SMALL or stop[0]:
+        return labels
+    return improve(space, rows, labels, PASS, np.array([space.least]), rng, stop)[0]
+
+
+def chosen_ways(space: Space, rows: Rows, rng: np.random.Generator, seed: int, clock: Clock) -> list[Way]:
+    """The ways that lose least on some of the rows after these have moved once, if there is time for them on all."""
+    n, ways, number = len(rows.tuple_of), beginnings(space), SOME
     if n > SMALL:
-        some = np.sort(rng.choice(n, SOME, replace=False))
-        ways = [(SIFT, max(space.least, LADDER[1]) if space.width > 0 else space.least), (GROW, space.least)]
-        ways = [_best(space, Rows(rows.codes[some], rows.tuple_of[some]), ways, seed, rng, stop)[1]]
-    return _best(space, rows, [(CUT, space.least), *ways], seed, rng, stop, moving=n <= SMALL)[0]
+        ways, number = [(SIFT, int(floors_for(space)[:2][-1])), (GROW, space.least)], SOME_OF_MANY
+    if n > LARGE:
+        return ways[:1]
+    if clock.seconds < SHORT:
+        number = SOME_IN_SHORT
+    some = np.sort(rng.choice(n, number, replace=False)) if n > number else np.arange(n)
+    tries = tried(space, rows, [some], ways, seed, True, clock.stop)[0]
+    share = AFFORDED * max(clock.seconds - clock.passed, 0.0) * len(some) / n
+    losses = np.array([found.loss if found.seconds <= share else np.inf for found in tries])
+    best = [i for i in np.argsort(losses, kind="stable")[:CHOSEN] if losses[i] <= HARDLY_MORE * losses.min() < np.inf]
+    return [ways[i] for i in (best if n <= SMALL else best[:1])]
 
 
-def _best(
-    space: Space,
-    rows: Rows,
-    ways: list[tuple[int, int]],
-    seed: int,
-    rng: np.random.Generator,
-    stop: Flag,
-    moving: bool = True,
-) -> tuple[Codes, tuple[int, int]]:
-    """The labels of least loss, if asked after rows have moved, and the way that led to them."""
-    best, least, chosen = np.zeros(len(rows.tuple_of), dtype=np.int32), np.inf, ways[0]
-    for way in ways:
-        if least < np.inf and stop[0]:
-            break
-        labels, loss = begin_by(space, rows, *way, seed, stop)
+def regions_of(space: Space, rows: Rows, seed: int, stop: Flag) -> list[IntArray]:
+    """The rows of each region: what plain cuts make of a large table; a small one is one region.
+
+    Regions are closer to the whole table than classes must be, so that these can still be made in them.
+    """
+    if len(rows.tuple_of) <= SMALL:
+        return [np.arange(len(rows.tuple_of))]
+    closer = space._replace(limits=space.limits * CLOSER)
+    labels, _ = begin_by(closer, rows, (CUT, REGION), seed, stop)
+    by_region = np.argsort(labels, kind="stable")
+    return np.split(by_region, np.searchsorted(labels[by_region], np.arange(1, int(labels.max()) + 1)))
+
+
+class Try(NamedTuple):
+    """A beginning of some rows: their labels, the total loss, and how long it took."""
+
+    labels: Codes
+    loss: float
+    seconds: float
+
+
+def tried(
+    space: Space, rows: Rows, regions: list[IntArray], ways: list[Way], seed: int, moving: bool, stop: Flag
+) -> list[list[Try]]:
+    """For each region what every way gives, if `moving` after rows have moved once."""
+
+    def work(number: int) -> Try:
+        began = time.monotonic()
+        members, way = regions[number // len(ways)], ways[number % len(ways)]
+        own, here = copy_for_thread(space), Rows(rows.codes[members], rows.tuple_of[members])
+        labels, loss = begin_by(own, here, way, seed + number, stop)
         if loss < np.inf and moving:
-            labels, loss = improve(space, rows, labels, PASS, np.array([space.least]), rng, stop)
-        if loss < least:
-            best, least, chosen = labels, loss, way
-    return best, chosen
+            labels, loss = improve_part(own, here, labels, PASS, np.array([space.least]), seed + number, stop)
+        return Try(labels, loss, time.monotonic() - began)
 
-
-def beginnings(space: Space) -> list[tuple[int, int]]:
-    """The ways to begin, each with the least size of a class to take out of a pool."""
-    return [*((SIFT, int(floor)) for floor in floors_for(space)), (DIVIDE, space.least), (GROW, space.least)]
+    found = on_all_cores(work, len(regions) * len(ways), stop)
+    return [found[i : i + len(ways)] for i in range(0, len(found), len(ways))]

@@ -11,7 +11,7 @@ any loss; the searches run side by side.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
 from operator import itemgetter
@@ -20,10 +20,11 @@ from threading import Lock
 import numpy as np
 
 from polyveil.arrays import Codes, Places
-from polyveil.methods._kernels.judge import JudgeSpec, holds_classes, sensitive_matrix
+from polyveil.methods._kernels.judge import JudgeSpec, class_distances, sensitive_matrix
 from polyveil.methods._search.clock import Clock
+from polyveil.methods._search.losses import losses
 from polyveil.methods._search.rounds import CORES, improve
-from polyveil.methods._search.schedule import SETTLE, Effort, Tell, losses, search
+from polyveil.methods._search.schedule import SETTLE, Effort, Tell, search
 from polyveil.methods._search.space import Flag, Rows, Space, make_space
 from polyveil.methods._search.start import SMALL, best_start, floors_for
 from polyveil.table.coded import CodedTable
@@ -39,6 +40,8 @@ classes found with it use what the looser one allows."""
 FEW, FEW_SHARE, HARDLY_MORE_OF_FEW, MOST_OF_FEW = 3000, 0.1, 1.5, 6
 """Up to so many rows with loss, and such a share of all, chance shows in tables of any size and is greater; a search is
 cheap then."""
+FEW_ROWS = 5000
+"""A fast search looks at stricter demands in tables of up to so many rows."""
 TINY = 1000
 """In tables of so many rows every search is cheap."""
 
@@ -56,11 +59,11 @@ class Beginning:
     rng: np.random.Generator
 
 
-def begin(table: CodedTable, judge: JudgeSpec, secret: int, stop: Flag | None = None) -> Beginning:
+def begin(table: CodedTable, judge: JudgeSpec, secret: int, clock: Clock | None = None) -> Beginning:
     """The first classes; equal demands and secrets give equal ones."""
     rng = np.random.default_rng(secret)
     space, rows = make_space(table, judge)
-    labels = best_start(space, rows, rng, stop)
+    labels = best_start(space, rows, rng, clock)
     by_row = losses(space, rows, labels)
     return Beginning(judge, space, rows, labels, float(by_row.sum()), int((by_row > 0).sum()), rng)
 
@@ -69,28 +72,30 @@ def best_search(
     table: CodedTable, first: Beginning, effort: Effort | float, secret: int, clock: Clock, tell: Tell
 ) -> Codes:
     """The best classes for the demand of `first` or, where chance may show, for a stricter one."""
-    chance_shows = table.rows <= SMALL or few_affected(table, first)
-    if not (isinstance(effort, str) and chance_shows):
+    if not (isinstance(effort, str) and (table.rows <= SMALL or few_affected(table, first))):
         return searched(first, effort, clock, tell)[0]
-    start = as_close_as_it_is(table, first, secret)
-    with ThreadPoolExecutor(CORES) as pool, Together(tell) as told:
+    start = as_close_as_it_is(table, first, secret, clock)
+    several = effort != "fast" or table.rows <= FEW_ROWS or few_affected(table, first)
+    wanted = allowed_stricter(table, start)[1] if several and start.loss > 0.0 else 0
+    with ThreadPoolExecutor(CORES) as pool, Together(tell, clock.end, 1 + wanted) as told:
         running = [pool.submit(searched, start, effort, clock, told.one())]
-        if start.loss > 0.0:
-            others = nearly_free(table, start, secret)
+        if wanted:
+            others = nearly_free(table, start, secret, clock)
             running += [pool.submit(searched, other, effort, clock, told.one()) for other in others]
+        told.expected = len(running)
         found = [search.result() for search in running]
     labels, loss = min(found, key=itemgetter(1))
-    return labels if start is first else settled(first, labels, loss)
+    return labels if start is first else settled(first, labels, loss, clock.stop)
 
 
-def as_close_as_it_is(table: CodedTable, first: Beginning, secret: int) -> Beginning:
+def as_close_as_it_is(table: CodedTable, first: Beginning, secret: int, clock: Clock | None = None) -> Beginning:
     """The beginning of a demand in which no attribute is looser, beside the closest one, than the classes need it."""
     start, places = first, sensitive_matrix(table)
     while True:
         judge = _hardly_binding(start, places)
         if _key(judge) == _key(start.judge):
             return start
-        other = begin(table, judge, secret)
+        other = begin(table, judge, secret, clock)
         if other.loss > HARDLY_MORE * start.loss:
             return start
         start = other
@@ -98,23 +103,24 @@ def as_close_as_it_is(table: CodedTable, first: Beginning, secret: int) -> Begin
 
 def _hardly_binding(start: Beginning, places: Places) -> JudgeSpec:
     """The demand of a beginning with looser attributes as close as nearly all its classes keep them."""
-    judge, labels = start.judge, start.labels.astype(np.int64)
-    sizes = np.bincount(labels)
-    for attribute in range(len(judge.close_limit)):
-        for limit in _rungs_between(judge.close_limit[attribute], judge.close_limit.min()):
-            limits = judge.close_limit.copy()
-            limits[attribute] = limit
-            closer = judge._replace(close_limit=limits)
-            if sizes[~holds_classes(closer, labels, places)].sum() > HARDLY_BINDING * len(labels):
+    judge, limits = start.judge, start.judge.close_limit
+    if len(np.unique(limits)) < 2:
+        return judge
+    sizes = np.bincount(start.labels)
+    distances = class_distances(judge, start.labels.astype(np.int64), places)
+    for attribute in range(len(limits)):
+        for limit in _rungs_between(limits[attribute], limits.min()):
+            closer = np.where(np.arange(len(limits)) == attribute, limit, limits)
+            if sizes[(distances > closer).any(axis=1)].sum() > HARDLY_BINDING * sizes.sum():
                 break
-            judge = closer
-    return judge
+            limits = closer
+    return judge._replace(close_limit=limits)
 
 
-def settled(first: Beginning, labels: Codes, loss: float) -> Codes:
+def settled(first: Beginning, labels: Codes, loss: float, stop: Flag | None = None) -> Codes:
     """Classes found for a stricter demand, improved once more as far as that of `first` allows."""
     for _ in range(SETTLING):
-        improved, less = improve(first.space, first.rows, labels, SETTLE, floors_for(first.space), first.rng)
+        improved, less = improve(first.space, first.rows, labels, SETTLE, floors_for(first.space), first.rng, stop)
         if less < loss:
             labels, loss = improved, less
     return labels
@@ -123,11 +129,12 @@ def settled(first: Beginning, labels: Codes, loss: float) -> Codes:
 class Together:
     """The progress of searches side by side: the mean of their shares, and the least loss.
 
-    Once left by an error, such as a user's cancel, it stops every search that still tells of progress.
+    Once left by an error, such as a user's cancel, it stops every search, through `end` at once.
     """
 
-    def __init__(self, tell: Tell) -> None:
-        self._tell = tell
+    def __init__(self, tell: Tell, end: Callable[[], None] = lambda: None, expected: int = 1) -> None:
+        self._tell, self._end = tell, end
+        self.expected = expected  # searches in all, as far as that is known
         self._stopped = False
         self._lock = Lock()
         self._shares: list[float] = []
@@ -138,6 +145,8 @@ class Together:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self._stopped = kind is not None
+        if self._stopped:
+            self._end()
 
     def one(self) -> Tell:
         """What one more search tells."""
@@ -150,7 +159,7 @@ class Together:
                 if self._stopped:
                     raise CancelledError
                 self._shares[number] = done
-                self._shown = max(self._shown, sum(self._shares) / len(self._shares))
+                self._shown = max(self._shown, sum(self._shares) / max(len(self._shares), self.expected))
                 self._least = min(self._least, loss)
                 self._tell(self._shown, self._least)
 
@@ -162,24 +171,28 @@ def few_affected(table: CodedTable, first: Beginning) -> bool:
     return table.rows <= TINY or first.affected <= min(FEW, FEW_SHARE * table.rows)
 
 
+def allowed_stricter(table: CodedTable, first: Beginning) -> tuple[float, int]:
+    """How many times the loss a stricter demand may begin with, and how many are searched at most."""
+    return (HARDLY_MORE_OF_FEW, MOST_OF_FEW) if few_affected(table, first) else (HARDLY_MORE, MOST)
+
+
 def searched(start: Beginning, effort: Effort | float, clock: Clock, tell: Tell) -> tuple[Codes, float]:
     """The classes found and their loss."""
     floors = floors_for(start.space)
     return search(start.space, start.rows, start.labels, effort, floors, start.rng, tell, clock=clock)
 
 
-def nearly_free(table: CodedTable, first: Beginning, secret: int) -> Iterator[Beginning]:
+def nearly_free(table: CodedTable, first: Beginning, secret: int, clock: Clock | None = None) -> Iterator[Beginning]:
     """Beginnings of stricter demands that lose hardly more, each a step from another."""
-    few = few_affected(table, first)
-    hardly_more, most = (HARDLY_MORE_OF_FEW, MOST_OF_FEW) if few else (HARDLY_MORE, MOST)
+    hardly_more, most = allowed_stricter(table, first)
     waiting, seen, found = [first], {_key(first.judge)}, 0
     while waiting:
         from_here = waiting.pop()
         for judge in stricter(from_here.judge):
-            if _key(judge) in seen or found >= most:
+            if _key(judge) in seen or found >= most or (clock is not None and clock.is_over):
                 continue
             seen.add(_key(judge))
-            start = begin(table, judge, secret)
+            start = begin(table, judge, secret, clock)
             if start.loss <= hardly_more * from_here.loss:
                 found += 1
                 waiting.append(start)

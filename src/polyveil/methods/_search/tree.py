@@ -21,6 +21,7 @@ from polyveil.methods._search.space import (
     SET,
     SIZE,
     Bits,
+    Flag,
     Space,
     as_int64,
     cell_loss,
@@ -43,8 +44,8 @@ class Tree(NamedTuple):
 
 
 @njit
-def grow_tree(space: Space, codes: Codes, order: Codes, jitter: float) -> Tree:
-    """Cut `order` (row numbers, permuted in place) until every leaf has one tuple of codes."""
+def grow_tree(space: Space, codes: Codes, order: Codes, jitter: float, stop: Flag) -> Tree:
+    """Cut `order` (row numbers, permuted in place) until every leaf has one tuple of codes, or `stop` is set."""
     attributes = codes.shape[1]
     box, words = np.empty((1, 2 * attributes), dtype=np.int32), np.empty((1, space.words), dtype=np.uint64)
     spare = np.empty(len(order), dtype=np.int32)
@@ -56,7 +57,9 @@ def grow_tree(space: Space, codes: Codes, order: Codes, jitter: float) -> Tree:
     nodes, node = 1, 0
     while node < nodes:
         first, last = begin[node], end[node]
-        a = widest(space, codes, order, first, last, jitter, box, words)
+        a = -1
+        if stop[0] == 0:
+            a = widest(space, codes, order, first, last, jitter, box, words)
         if a < 0:
             is_leaf[node] = 1
         else:
@@ -189,9 +192,9 @@ def counting_sort(
 
 
 @njit
-def random_order(space: Space, codes: Codes, jitter: float) -> Codes:
+def random_order(space: Space, codes: Codes, jitter: float, stop: Flag) -> Codes:
     """All rows in the order of the leaves of a random tree: rows near each other are alike."""
     order = numbers(codes.shape[0])
     shuffle(order)
-    grow_tree(space, codes, order, jitter)
+    grow_tree(space, codes, order, jitter, stop)
     return order

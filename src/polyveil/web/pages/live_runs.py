@@ -14,8 +14,26 @@ from polyveil.web.pages.parts import card, notice, row, stack, text, trusted
 from polyveil.web.pages.runs import comparison, figures_of
 from polyveil.web.store import FINISHED, StoredRun
 
-STAGES = ("read", "encode", "partition", "refine", "release", "measure", "write", "verify", "views")
-NAMES = {"views": "prepare the charts", "partition": "find groups", "waiting": "waiting"}
+STAGES = (
+    "read",
+    "encode",
+    "partition",
+    "compiling",
+    "searching",
+    "refine",
+    "release",
+    "measure",
+    "write",
+    "verify",
+    "views",
+)
+NAMES = {
+    "views": "prepare the charts",
+    "partition": "find groups",
+    "compiling": "compile for this machine, once",
+    "searching": "find groups",
+    "waiting": "waiting",
+}
 TONES = {"done": "pv-ok", "failed": "pv-stop", "crashed": "pv-stop", "cancelled": "pv-care", "interrupted": "pv-care"}
 _LOSS = re.compile(r"(\d+(?:\.\d+)?) % lost")
 
