@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from typer.testing import CliRunner
@@ -185,3 +186,40 @@ def test_a_threshold_that_no_group_could_break_is_marked(t: float, mark: str | N
     )
     assert (mark is None and not marks) or any(mark in word for word in marks if mark)
     assert ("sensitive, and no guarantee protects it" in marks) == (mark == "no effect")
+
+
+def released_with_marks(frame: pl.DataFrame, columns: dict[str, Any]) -> tuple[Any, dict[str, list[str]]]:
+    asked = {"columns": {"age": {"role": "quasi"}, **columns}, "privacy": {"k": 4}, "method": {"name": "mondrian"}}
+    release = anonymize(frame, asked, seed=1)
+    return release, {about["name"]: about["marks"] for about in verify(release).columns}
+
+
+def test_sensitive_values_that_are_hardly_different_are_marked() -> None:
+    """Diversity that capitals, spaces, other alphabets or the last digit make is none."""
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame(
+        {
+            "age": rng.integers(20, 60, 200),
+            "illness": rng.choice(["flu", "Flu", " flu", "\u0441old", "cold", "asthma"], 200),
+            "pay": rng.choice([10.0, 10.0000000001, 20.0, 30.0], 200),
+        }
+    )
+    about = {"role": "sensitive", "l": 2}
+    release, marks = released_with_marks(frame, {"illness": about, "pay": {**about, "type": "numeric"}})
+    assert "3 of its 6 values differ from another only in capitals" in marks["illness"][0]
+    assert "1 of its 4 values are within a millionth" in marks["pay"][0]
+    assert any("write them in one way" in note for note in release.notes)
+    plain = frame.filter(pl.col("illness").is_in(["flu", "cold", "asthma"])).drop("pay")
+    release, marks = released_with_marks(plain, {"illness": about})
+    assert not marks["illness"]
+    assert not release.notes
+
+
+def test_insensitive_columns_that_identify_people_together_are_marked() -> None:
+    rng = np.random.default_rng(1)
+    frame = pl.DataFrame({"age": rng.integers(20, 60, 200), **{name: rng.integers(0, 31, 200) for name in "abc"}})
+    harmless = {"role": "insensitive"}
+    _, marks = released_with_marks(frame, dict.fromkeys("abc", harmless))
+    assert "alone with their values of the 3 insensitive columns" in marks["a"][0]
+    _, marks = released_with_marks(frame.select("age", "a"), {"a": harmless})
+    assert not marks["a"]

@@ -1,4 +1,4 @@
-"""Names that a reader cannot tell apart: letters of another alphabet, other code points for the same letter, no ink."""
+"""Names and values that look alike: letters of other alphabets, other code points of a letter, no ink."""
 
 from __future__ import annotations
 
@@ -45,3 +45,9 @@ def is_unusual(name: str) -> bool:
     """Whether a name has what a reader does not see: outer spaces, characters without ink, another normal form."""
     hidden = any(unicodedata.category(letter) in _WITHOUT_INK[:-1] for letter in name)
     return hidden or name != name.strip() or name != unicodedata.normalize("NFC", name)
+
+
+def written_alike(values: Iterable[str]) -> int:
+    """How many values are another one in other letters: capitals, outer spaces, letters that look the same."""
+    every = list(values)
+    return len(every) - len({skeleton(value).casefold() for value in every})

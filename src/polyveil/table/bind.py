@@ -15,7 +15,7 @@ from polyveil.frames import has_formulas
 from polyveil.policy.fit import fitted
 from polyveil.policy.hierarchy import Hierarchy, HierarchyFault, flat
 from polyveil.policy.hierarchy_pairs import tree_from_pairs
-from polyveil.policy.look_alikes import differ_by_case, is_unusual, look_alike
+from polyveil.policy.look_alikes import differ_by_case, is_unusual, look_alike, written_alike
 from polyveil.policy.patterns import is_pattern
 from polyveil.policy.publishing import Publish
 from polyveil.policy.rules import DateParts, File, HierarchyRule, Intervals, Mask, Order, Pairs, Tree, number_label
@@ -105,7 +105,8 @@ class Bound:
     def notes(self) -> tuple[str, ...]:
         """What the steward should know about how the policy was read."""
         of_columns = [column.note for column in (*self.quasi, *self.sensitive)]
-        found = (*of_columns, self.repeated, _names_note(self.published), self._formulas, *self._limits())
+        alike = [_values_note(column) for column in self.sensitive]
+        found = (*of_columns, *alike, self.repeated, _names_note(self.published), self._formulas, *self._limits())
         return tuple(note for note in found if note is not None)
 
     @property
@@ -184,6 +185,17 @@ def _names_note(names: Sequence[str]) -> str | None:
             f"{listed([repr(name) for name in unusual])}: the name has spaces or characters that a reader does not see."
         )
     return None
+
+
+def _values_note(column: BoundColumn) -> str | None:
+    """What to know about sensitive values that are another one in other letters."""
+    alike = 0 if column.cells.dtype != pl.String else written_alike(column.cells.drop_nulls().unique())
+    if not alike:
+        return None
+    return (
+        f"{column.name}: {alike} values differ from another only in capitals, spaces or letters that look the same. "
+        "Every guarantee counts them as different values: write them in one way if they mean the same."
+    )
 
 
 def _repeated(policy: Policy, table: Table) -> str | None:

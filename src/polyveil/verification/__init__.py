@@ -22,13 +22,13 @@ from polyveil.verification.closed import check_closed
 from polyveil.verification.columns import compare_declarations, describe_columns
 from polyveil.verification.database import StoredRelease, read_stored
 from polyveil.verification.domains import check_domains
-from polyveil.verification.files import REPORT, check_folder, check_form, read_manifest, read_tables
-from polyveil.verification.findings import Finding, Verification, fails, not_checked, unchecked
+from polyveil.verification.files import check_folder, check_form, read_manifest, read_tables
+from polyveil.verification.findings import Finding, Verification, fails, not_checked
 from polyveil.verification.forms import FORMS
 from polyveil.verification.people import PER_GROUP
 from polyveil.verification.relational import qualified
 from polyveil.verification.relational_source import check_tables_of_source
-from polyveil.verification.signature import check_signature
+from polyveil.verification.signature import check_beside
 from polyveil.verification.source import check_source
 from polyveil.verification.text import check_cells, formula_findings
 
@@ -130,11 +130,7 @@ def _beside(release: ReleaseLike, signer: Path | str | None) -> list[Finding]:
     """What is in a folder beside the tables and their manifest: the signature, and the report."""
     if not isinstance(release, str | Path) or is_url(release):
         return [] if signer is None else [fails("signature", "only a release folder is signed, and this is none")]
-    folder = Path(release)
-    if not (folder / REPORT).is_file():
-        return check_signature(folder, signer)
-    message = f"{REPORT} is not compared with the tables here; `polyveil verify` makes it again and compares"
-    return [*check_signature(folder, signer), unchecked("report", message)]
+    return check_beside(Path(release), signer)
 
 
 def load_release(release: ReleaseLike) -> tuple[Mapping[str, Any], Mapping[str, pl.DataFrame], list[Finding]]:

@@ -33,7 +33,7 @@ _NOTES: dict[str, set[bytes]] = {
     _SPARK: {b"org.apache.spark.version", b"org.apache.spark.sql.parquet.row.metadata"},
     _POLARS: {b"ARROW:schema"},
 }
-"""Who writes releases - this version, Spark, version 0.1 - and the notes it leaves in a file about its schema."""
+"""Who writes releases - this version; version 0.1 on Spark and without - and its notes in a file about the schema."""
 _SPARK_FIELD = {"name", "type", "nullable", "metadata"}
 
 
@@ -79,7 +79,7 @@ def check_bytes(name: str, file: Path, frame: pl.DataFrame, *, former: bool = Fa
     """The file is byte by byte what this program makes of its rows.
 
     Another version of the Parquet library may encode the same rows differently. Then footer and pages are checked as
-    far as a reader can, and what else the bytes might hold is named as unchecked. Polars wrote `former` releases.
+    far as a reader can, and what else the bytes might hold is named as unchecked. Polars and Spark wrote `former` ones.
     """
     if file.suffix == ".csv":
         if _same_bytes(frame, file):
@@ -87,7 +87,7 @@ def check_bytes(name: str, file: Path, frame: pl.DataFrame, *, former: bool = Fa
         return [fails("encoding", f"{name} is not written as releases are: quotes, spaces, line ends or more text")]
     with pq.ParquetFile(file) as reader:
         footer, schema = reader.metadata, reader.schema_arrow
-    writer = _SPARK if "/" in name else _POLARS if former else _ARROW
+    writer = _ARROW if not former else _SPARK if "/" in name else _POLARS
     try:
         findings = _check_footer(name, footer, schema, writer)
     except UnicodeDecodeError:

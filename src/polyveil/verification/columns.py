@@ -12,7 +12,7 @@ from polyveil.arrays import IntArray
 from polyveil.models import ClassStatistics, Verdict, models_for
 from polyveil.models.statistics import Sparse
 from polyveil.policy import Policy
-from polyveil.policy.look_alikes import is_unusual, skeleton
+from polyveil.policy.look_alikes import is_unusual, skeleton, written_alike
 from polyveil.policy.rules import File, Pairs, Tree
 from polyveil.policy.schema import Column
 from polyveil.verification.attributes import declared_attributes, filled_in
@@ -23,6 +23,10 @@ NEARLY_UNIQUE = 0.9
 NEARLY_NO_EFFECT = 0.95
 """From this share of the greatest possible distance on, a threshold of closeness says hardly anything."""
 MANY_VALUES = 400
+OFTEN_ALONE = 0.5
+"""From this share of rows on that are alone with their insensitive cells, these are named as a fingerprint."""
+HARDLY_APART = 1e-6
+"""Of the range of a column: numbers nearer to each other than that are hardly different values."""
 _NO_EFFECT = {"t": 1.0, "alpha": 1.0}
 
 
@@ -31,14 +35,43 @@ def describe_columns(
 ) -> tuple[dict[str, Any], ...]:
     """Every published column with its role, its guarantees, and marks for what is easily overlooked."""
     about = []
+    together = _alone_together(policy, tables)
     reach = _reach(manifest, policy) if verdicts else {}
     for name, column in policy.columns.items():
         own = [v for v in verdicts if _is_about(v, name)] if column.role == "sensitive" else []
         if column.role == "quasi":
             own = [v for v in verdicts if v.attribute is None]
-        marks = _marks(name, column, own, reach, tables)
+        marks = _marks(name, column, own, reach, tables) + _marks_of_values(manifest["sensitive"].get(name))
+        marks += together.get(name, [])
         about.append({"name": name, "role": column.role, "guarantees": [v.statement for v in own], "marks": marks})
     return tuple(about)
+
+
+def _marks_of_values(about: Mapping[str, Any] | None) -> list[str]:
+    """Values that are hardly others: every guarantee counts them as different ones."""
+    if about is None:
+        return []
+    if about["kind"] == "numeric":
+        numbers = np.sort([float(value) for value in about["values"]])
+        close = int((np.diff(numbers) <= HARDLY_APART * np.ptp(numbers)).sum()) if len(numbers) > 2 else 0
+        words = "are within a millionth of the range of another"
+    else:
+        close, words = written_alike(map(str, about["values"])), "differ from another only in capitals, spaces or look"
+    return [f"{close} of its {len(about['values'])} values {words}, and count as different"] if close else []
+
+
+def _alone_together(policy: Policy, tables: Mapping[str, pl.DataFrame]) -> dict[str, list[str]]:
+    """A mark for the first of several insensitive columns that together, though not alone, point to single rows."""
+    for frame in tables.values():
+        names = [name for name in policy.having("insensitive") if name in frame.columns]
+        if len(names) < 2 or not frame.height:
+            continue
+        alone = float(frame.select(pl.struct(names).is_unique().mean()).item())
+        single = max(frame.get_column(name).n_unique() for name in names) / frame.height
+        if alone >= OFTEN_ALONE and single < NEARLY_UNIQUE:
+            words = f"{alone:.0%} of the rows are alone with their values of the {len(names)} insensitive columns"
+            return {names[0]: [f"{words}: together these may identify people"]}
+    return {}
 
 
 def _is_about(verdict: Verdict, name: str) -> bool:

@@ -6,7 +6,9 @@ sensitive column, or one value for each of these, tells every person's value.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import polars as pl
 
@@ -26,22 +28,34 @@ def check_copies(
     """A finding per column of `quasi` that repeats an attribute of the table that `group` joins it with."""
     ids = set(sensitive.get_column(group).cast(pl.String))
     rows = quasi.filter(pl.col(group).cast(pl.String).is_in(ids))
-    kept = {name: _counts(sensitive, group, name) for name in attributes}
-    told = {name: _counts(rows, group, name) for name in columns}
+    kept = {name: _occurrence(sensitive, group, name) for name in attributes}
+    return compare_copies(len(ids), kept, {name: _occurrence(rows, group, name) for name in columns})
+
+
+@dataclass(frozen=True)
+class Occurrence:
+    """How many values a column has, and in which groups each of them occurs how often: by value, and by any name."""
+
+    values: int
+    by_value: Any
+    by_any_name: Any
+
+
+def compare_copies(groups: int, kept: Mapping[str, Occurrence], told: Mapping[str, Occurrence]) -> list[Finding]:
+    """A finding per column of `told` that repeats one of `kept`."""
     return [
         fails(f"{COPY} {attribute}", f"{name} has the values of {attribute} in every group, so it tells each person's")
         for attribute, here in kept.items()
         for name, there in told.items()
-        if len(here) > 1
+        if here.values > 1
         and (
-            (len(ids) >= FEWEST_ALIKE and here == there)
-            or (len(ids) >= FEWEST_GROUPS and sorted(here.values()) == sorted(there.values()))
+            (groups >= FEWEST_ALIKE and here.by_value == there.by_value)
+            or (groups >= FEWEST_GROUPS and here.by_any_name == there.by_any_name)
         )
     ]
 
 
-def _counts(frame: pl.DataFrame, group: str, name: str) -> dict[str | None, list[tuple[str, int]]]:
-    """Per value how often it occurs in which group."""
+def _occurrence(frame: pl.DataFrame, group: str, name: str) -> Occurrence:
     counted = (
         frame.select(pl.col(group).cast(pl.String).alias("group"), pl.col(name).cast(pl.String).alias("value"))
         .group_by("group", "value")
@@ -51,4 +65,4 @@ def _counts(frame: pl.DataFrame, group: str, name: str) -> dict[str | None, list
     found: dict[str | None, list[tuple[str, int]]] = {}
     for where, value, count in counted.iter_rows():
         found.setdefault(value, []).append((where, count))
-    return found
+    return Occurrence(len(found), found, sorted(found.values()))

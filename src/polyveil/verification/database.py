@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from polyveil.errors import InputError
+from polyveil.errors import InputError, listed
 from polyveil.table.databases import Session, opened, place_of, read_wanted
 from polyveil.verification.files import check_manifest, check_text, tables_of_form
 from polyveil.verification.findings import Finding, fails, holds, unchecked
@@ -51,7 +51,9 @@ def _read(release: StoredRelease) -> Content:
     tables, findings = _tables(release, manifest)
     findings = _check_document(release, manifest) + _extra(release, manifest) + findings
     count = len(manifest["tables"])
-    return manifest, tables, findings or [holds("tables", f"every table is there and unchanged ({count})")]
+    if not any(finding.outcome == "fails" for finding in findings):
+        findings.append(holds("tables", f"every table is there and unchanged ({count})"))
+    return manifest, tables, findings
 
 
 def stored_manifest(release: StoredRelease) -> dict[str, Any]:
@@ -112,6 +114,10 @@ def _extra(release: StoredRelease, manifest: Mapping[str, Any]) -> list[Finding]
     more = [fails("extra objects", f"the schema has more than plain tables: {', '.join(strange)}")] if strange else []
     if look is None:
         more = [unchecked("extra objects", "this database cannot list what its schemas contain besides tables")]
+    also: list[str] = getattr(release.session, "beside_schema", lambda _: [])(release.schema)
+    if also:
+        words = f"the file of the database also has {listed(also)}. Whoever gets the file gets these"
+        more.append(unchecked("file of the database", words))
     return (
         missing
         + more

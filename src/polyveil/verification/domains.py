@@ -5,7 +5,7 @@ An end of a range, or a value of a set, that no released row has would tell of a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import polars as pl
@@ -22,12 +22,21 @@ from polyveil.verification.versions import is_former
 def check_domains(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> list[Finding]:
     """A finding per quasi-identifier whose described domain is not the one that the cells show."""
     frame = tables.get("table", tables.get("quasi"))
-    if frame is None or is_former(manifest):
+    if frame is None:
+        return []
+    return compare_domains(manifest, policy, lambda name: frame.get_column(name).unique() if name in frame else None)
+
+
+def compare_domains(
+    manifest: Mapping[str, Any], policy: Policy, distinct: Callable[[str], pl.Series | None]
+) -> list[Finding]:
+    """The same from the distinct cells of each column, wherever they were gathered."""
+    if is_former(manifest):
         return []
     wrong = []
     for name in policy.having("quasi"):
-        if name in frame.columns and name in manifest["quasi"]:
-            cells = frame.get_column(name).unique()
+        cells = distinct(name)
+        if cells is not None and name in manifest["quasi"]:
             ranges = policy.release.numbers == "interval"
             about, column = manifest["quasi"][name], policy.columns[name]
             shown = _are_values if policy.release.exact_quasi else _is_shown

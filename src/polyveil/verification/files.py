@@ -28,6 +28,7 @@ SIGNATURE = "manifest.sig"
 REPORT = "report.html"
 FORMAT = "polyveil-release"
 READABLE = {".parquet", ".csv"}
+ENDING_OF_PARTS = ".parquet"
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -180,28 +181,13 @@ def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl
     A table may be a folder of parts, as Spark writes it: they are its rows, one part after the other.
     """
     parts: dict[str, list[pl.DataFrame]] = {}
-    findings = []
+    findings: list[Finding] = []
     for name, about in manifest.get("files", {}).items():
-        file = folder / name
-        if file.suffix not in READABLE or not file.is_file():
-            continue
-        try:
-            frame = _read_table(file)
-        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException, OSError, ValueError):
-            findings.append(fails("unreadable file", f"{name} cannot be read as {file.suffix[1:]}"))
-            continue
-        if _has_impossible_days(frame):
-            findings.append(fails("unreadable file", f"{name} has days that no calendar has"))
-            continue
-        if not all(is_scalar(kind) for kind in frame.dtypes):
-            findings.append(fails("columns", f"{name} has columns of a type no release has"))
-            continue
-        findings.extend(
-            _shape_findings(name, frame, about)
-            or check_types(name, frame)
-            or check_bytes(name, file, frame, former=is_former(manifest))
-        )
-        parts.setdefault(name.split("/")[0] if "/" in name else file.stem, []).append(frame)
+        if Path(name).suffix in READABLE and (folder / name).is_file():
+            frame, found = read_file(folder, name, about, former=is_former(manifest))
+            findings += found
+            if frame is not None:
+                parts.setdefault(table_of(name), []).append(frame)
     tables = {}
     for table, frames in parts.items():
         if any(frame.schema != frames[0].schema for frame in frames):
@@ -209,6 +195,28 @@ def read_tables(folder: Path, manifest: Mapping[str, Any]) -> tuple[dict[str, pl
         else:
             tables[table] = pl.concat(frames)
     return tables, findings
+
+
+def table_of(name: str) -> str:
+    """The table that a file holds, or is a part of."""
+    return name.split("/")[0] if "/" in name else Path(name).stem
+
+
+def read_file(
+    folder: Path, name: str, about: Mapping[str, Any], *, former: bool
+) -> tuple[pl.DataFrame | None, list[Finding]]:
+    """The rows of one file and what is wrong with it; None where it has no rows that can be judged."""
+    file = folder / name
+    try:
+        frame = _read_table(file)
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, pa.ArrowException, OSError, ValueError):
+        return None, [fails("unreadable file", f"{name} cannot be read as {file.suffix[1:]}")]
+    if _has_impossible_days(frame):
+        return None, [fails("unreadable file", f"{name} has days that no calendar has")]
+    if not all(is_scalar(kind) for kind in frame.dtypes):
+        return None, [fails("columns", f"{name} has columns of a type no release has")]
+    findings = _shape_findings(name, frame, about) or check_types(name, frame)
+    return frame, findings or check_bytes(name, file, frame, former=former)
 
 
 def _has_impossible_days(frame: pl.DataFrame) -> bool:

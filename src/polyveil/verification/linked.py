@@ -62,9 +62,7 @@ def verify_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
     quasi = tables["quasi"]
     typed = policy.release.file_format != "csv" or "tables" in manifest
     findings = [
-        finding
-        for about in slices
-        for finding in _check_rows_of_groups(about, tables[about["table"]], quasi, exact_types=typed)
+        finding for about in slices for finding in check_group_cells(about, tables[about["table"]], quasi, typed=typed)
     ]
     if findings:
         return Verification(tuple(findings))
@@ -120,25 +118,32 @@ def check_columns(
     return findings
 
 
-def _check_rows_of_groups(
-    about: Mapping[str, Any], frame: pl.DataFrame, quasi: pl.DataFrame, *, exact_types: bool
+def check_group_cells(
+    about: Mapping[str, Any], frame: pl.DataFrame, quasi: pl.DataFrame, *, typed: bool
 ) -> list[Finding]:
     """Every row has a group, and counts are numbers that say no more rows than there are."""
+    if quasi.get_column(about["group"]).dtype != pl.String:
+        return [fails(f"groups of {about['table']}", "group ids are not text")]
+    return check_sensitive_rows(about, frame, quasi.height, typed=typed)
+
+
+def check_sensitive_rows(about: Mapping[str, Any], frame: pl.DataFrame, rows: int, *, typed: bool) -> list[Finding]:
+    """The same of some rows of a sensitive table, where `quasi` has so many."""
     check = f"groups of {about['table']}"
     if frame.get_column(about["group"]).has_nulls():
         return [fails(check, "a row has no group id")]
-    if any(table.get_column(about["group"]).dtype != pl.String for table in (frame, quasi)):
+    if frame.get_column(about["group"]).dtype != pl.String:
         return [fails(check, "group ids are not text")]
     if "count" not in about:
         return []
     written = frame.get_column(about["count"])
     counts = written.cast(pl.Int64, strict=False)
     if (
-        written.dtype not in (pl.Int64, pl.Int64 if exact_types else pl.String)
+        written.dtype not in (pl.Int64, pl.Int64 if typed else pl.String)
         or (counts.cast(written.dtype) != written).any()
     ):
         return [fails(check, f"{about['count']} is not written as releases are")]
-    if counts.has_nulls() or (counts < 1).any() or sum(counts.to_list()) > quasi.height:
+    if counts.has_nulls() or (counts < 1).any() or sum(counts.to_list()) > rows:
         return [fails(check, f"{about['count']} does not say how many rows of quasi each row stands for")]
     return []
 
@@ -187,14 +192,17 @@ def _check_groups(part: SensitiveTable, quasi: pl.DataFrame) -> list[Finding]:
     there.pop(NOT_AVAILABLE, None)
     nameless = None in there or NOT_AVAILABLE in here
     differ = sum(here.get(key) != there.get(key) for key in {*here, *there})
-    if set(part.ids) != {str(number) for number in range(1, len(part.ids) + 1)}:
-        return [fails(f"groups of {part.about['table']}", "the groups are not numbered from 1 without a gap")]
-    return compare_groups(part.about, nameless, differ, len(part.ids))
+    numbered = set(part.ids) == {str(number) for number in range(1, len(part.ids) + 1)}
+    return compare_groups(part.about, nameless, differ, len(part.ids), numbered=numbered)
 
 
-def compare_groups(about: Mapping[str, Any], nameless: bool, differ: int, groups: int) -> list[Finding]:
-    """From what was counted: whether a row has no group id, groups whose sizes differ, and groups in all."""
+def compare_groups(
+    about: Mapping[str, Any], nameless: bool, differ: int, groups: int, *, numbered: bool
+) -> list[Finding]:
+    """From what was counted: whether a row has no group id, groups whose sizes differ, groups in all, and their ids."""
     name = about["table"]
+    if not numbered:
+        return [fails(f"groups of {name}", "the groups are not numbered from 1 without a gap")]
     if nameless:
         return [fails(f"groups of {name}", "a row has no group id")]
     if differ:

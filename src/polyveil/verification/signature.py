@@ -1,4 +1,7 @@
-"""Who published a release: an Ed25519 signature over its manifest, which has the checksum of every file."""
+"""Who published a release: an Ed25519 signature over its manifest, which has the checksum of every file.
+
+Beside it a folder may have a report, which whoever makes it again compares.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import hashlib
 from pathlib import Path
 
 from polyveil.errors import InputError
-from polyveil.verification.files import SIGNATURE, manifest_bytes
+from polyveil.verification.files import REPORT, SIGNATURE, manifest_bytes
 from polyveil.verification.findings import Finding, fails, holds, unchecked
 
 _TITLE = "polyveil-signature-1"
@@ -38,6 +41,14 @@ def read_public_key(file: Path | str) -> bytes:
     if not isinstance(key, Ed25519PublicKey):
         raise InputError(f"{file} is a key of another kind. polyveil signs with Ed25519 keys; see `polyveil keys`")
     return key.public_bytes_raw()
+
+
+def check_beside(folder: Path, signer: Path | str | None = None) -> list[Finding]:
+    """What is in a folder beside the tables and their manifest: the signature, and the report."""
+    if not (folder / REPORT).is_file():
+        return check_signature(folder, signer)
+    message = f"{REPORT} is not compared with the tables here; `polyveil verify` makes it again and compares"
+    return [*check_signature(folder, signer), unchecked("report", message)]
 
 
 def check_signature(folder: Path, signer: Path | str | None = None) -> list[Finding]:

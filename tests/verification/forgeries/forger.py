@@ -6,9 +6,10 @@ It uses the verifier's own measuring, as a forger who has polyveil would, so tha
 from __future__ import annotations
 
 import hashlib
+import json
 import shutil
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,17 @@ import numpy as np
 import polars as pl
 
 import polyveil
-from polyveil.cells import place_of, read_range, read_set
+from polyveil.cells import place_of as place_of_value
+from polyveil.cells import read_range, read_set
 from polyveil.models import models_for
 from polyveil.policy import from_public
 from polyveil.releases.manifest import claim_of, privacy_summary
+from polyveil.table.databases import opened, place_of
+from polyveil.table.databases.exact import storable
 from polyveil.verification import Verification, generalized, linked, load_release, loss, verify, verify_tables
 from polyveil.verification.attributes import declared_attributes
 from polyveil.verification.canonical import manifest_text, write_table
+from polyveil.verification.fingerprint import fingerprint
 
 ROWS = 240
 FORMS = {
@@ -70,17 +75,28 @@ def publish(form: str, file_format: str, place: Path | str) -> None:
 class Forger:
     """A copy of a release, opened; `restamp` writes it back as if it had been published so."""
 
-    def __init__(self, genuine: Path, place: Path) -> None:
+    def __init__(self, genuine: Path, place: Path, judge: Callable[[Path], Verification] = verify) -> None:
         self.folder = Path(shutil.copytree(genuine, place))
-        manifest, tables, _ = load_release(self.folder)
-        self.manifest: dict[str, Any] = dict(manifest)
+        self.judge = judge
+        self.open(self.folder)
+
+    def open(self, place: Path | str) -> None:
+        """Read what is there."""
+        manifest, tables, _ = load_release(place)
+        self.manifest: dict[str, Any] = json.loads(json.dumps(manifest))
         self.tables: dict[str, pl.DataFrame] = dict(tables)
+        self.before = tables
         self.ending = "." + from_manifest(self.manifest)
         self.first = "table" if "table" in self.tables else "quasi"
         self.of = {name: table for table, frame in self.tables.items() for name in frame.columns}
 
     def file(self, table: str) -> Path:
-        return self.folder / f"{table}{self.ending}"
+        """The file of a table, or the first of its parts."""
+        return self.files(table)[0]
+
+    def files(self, table: str) -> list[Path]:
+        parts = sorted((self.folder / table).glob("part-*"))
+        return parts or [self.folder / f"{table}{self.ending}"]
 
     def edit(self, table: str, change: Any) -> None:
         self.tables[table] = change(self.tables[table])
@@ -103,10 +119,14 @@ class Forger:
 
     def write_tables(self) -> None:
         for name, frame in self.tables.items():
-            with self.file(name).open("wb") as sink:
-                write_table(frame, sink, self.ending)
-            about = self.manifest["files"][self.file(name).name]
-            about |= {"rows": frame.height, "columns": frame.columns}
+            files = self.files(name)
+            ends = np.linspace(0, frame.height, len(files) + 1).astype(int).tolist()
+            for file, first, last in zip(files, ends, ends[1:], strict=False):
+                rows = frame[first:last]
+                with file.open("wb") as sink:
+                    write_table(rows, sink, self.ending)
+                about = self.manifest["files"][file.relative_to(self.folder).as_posix()]
+                about |= {"rows": rows.height, "columns": rows.columns}
 
     def restate(self) -> None:
         """Claims and options as the changed policy asks for them; their figures are measured by `recompute`."""
@@ -119,7 +139,7 @@ class Forger:
 
     def recount(self) -> None:
         """Rows, groups, the counts of sensitive values and the domains as the changed tables give them."""
-        before = load_release(self.folder)[1]
+        before = self.before
         manifest = self.manifest
         manifest["rows"] += self.tables[self.first].height - before[self.first].height
         for name, about in manifest["sensitive"].items():
@@ -137,7 +157,7 @@ class Forger:
             cells = self.tables[self.first][name].unique().cast(pl.String).to_list()
             if "low" in about:
                 ends = [end for cell in cells if cell not in (None, "*") for end in read_range(about["kind"], cell)]
-                ends.sort(key=lambda end: place_of(about["kind"], end))
+                ends.sort(key=lambda end: place_of_value(about["kind"], end))
                 about |= {"low": ends[0], "high": ends[-1], "missing": None in cells or "*" in cells}
             elif about["kind"] == "set":
                 members = {member for cell in cells for member in read_set(cell)}
@@ -146,7 +166,7 @@ class Forger:
     def restamp(self, *, text: str | None = None) -> Verification:
         """Everything stamped, and what the verifier says."""
         self.stamp(text=text)
-        return verify(self.folder)
+        return self.judge(self.folder)
 
     def stamp(self, *, text: str | None = None) -> None:
         """Checksums and sizes of all files that are listed, and the manifest's text."""
@@ -166,6 +186,46 @@ class Forger:
         (self.folder / name).write_bytes(content)
         files = {**self.manifest["files"], name: {"sha256": "0" * 64, "bytes": 0}}
         self.manifest["files"] = dict(sorted(files.items()))
+
+
+class StoredForger(Forger):
+    """The same in a database, whose schema is written anew from a release that was opened before."""
+
+    def __init__(self, genuine: Forger, url: str) -> None:
+        self.url, self.ending, self.first, self.of = url, genuine.ending, genuine.first, genuine.of
+        self.manifest = json.loads(json.dumps(genuine.manifest))
+        self.manifest.pop("files")
+        self.tables, self.before = dict(genuine.tables), genuine.before
+        self.describe()
+
+    def describe(self) -> None:
+        """What the manifest says of each table."""
+        stored = {name: storable(frame) for name, frame in self.tables.items()}
+        self.manifest["tables"] = {
+            name: {"sha256": fingerprint(frame), "rows": frame.height, "columns": frame.columns}
+            for name, frame in stored.items()
+        }
+
+    def write_tables(self) -> None:
+        """Nothing is written before everything is."""
+
+    def list_file(self, name: str, content: bytes) -> None:
+        self.tables[Path(name).stem.strip(".").replace("-", "_")] = people()
+
+    def restamp(self, *, text: str | None = None) -> Verification:
+        place = place_of(self.url)
+        schema = str(place.schema)
+        with opened(place, writable=True) as session:
+            for name in session.relations(schema):
+                session.drop(session.stored(schema, name))
+            session.create_schema(schema)
+            for name, frame in self.tables.items():
+                session.create(session.stored(schema, name), storable(frame))
+            self.describe()
+            document = pl.DataFrame({"document": [text or manifest_text(self.manifest)]})
+            session.create(session.stored(schema, "manifest"), document)
+            session.commit()
+        return verify(self.url)
 
 
 def label_of(value: Any) -> str | None:

@@ -32,6 +32,7 @@ class Link:
     nameless: bool
     differ: int
     groups: int
+    numbered: bool
     agreement: float
     together: Mapping[str, tuple[int, float, int]]
     """Per table: neighbours of one group, the pairs that could be neighbours, and rows."""
@@ -42,7 +43,8 @@ class Content:
     """Figures of a release. `measured` are the classes that k is about, `seen` those of equal quasi-identifiers.
 
     `unknown` are columns with values that were never declared; nothing else was measured then. The others are for
-    linked tables: rows with suppressed values, and per sensitive table its links and what its groups hold.
+    linked tables: rows with suppressed values, per sensitive table its links and what its groups hold, and columns that
+    repeat a sensitive one.
     """
 
     attributes: Mapping[str, Attribute]
@@ -57,6 +59,7 @@ class Content:
     grouping: tuple[tuple[float, float] | None, ...] = ()
     people: Measured | None = None
     """The classes counted in people, where one has several rows and it is known whose they are."""
+    copies: tuple[Finding, ...] = ()
 
     @property
     def classes(self) -> int:

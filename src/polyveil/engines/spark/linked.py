@@ -6,7 +6,7 @@ Compare `polyveil.verification.linked`, which says what the figures mean.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -20,6 +20,7 @@ from polyveil.engines.spark.without_data import items_without_data
 from polyveil.models import Model, models_for
 from polyveil.policy import Policy
 from polyveil.verification.attributes import Declared, declared_attributes
+from polyveil.verification.copies import Occurrence, compare_copies
 from polyveil.verification.findings import Finding, Verification
 from polyveil.verification.generalized import check_rows, compare_distribution
 from polyveil.verification.left_out import check_left_out
@@ -36,6 +37,10 @@ from polyveil.verification.orders import agreement_findings, deviations, neighbo
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
+
+
+NUMBER = "^[1-9][0-9]{0,17}$"
+"""The id of a group."""
 
 
 def measure_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, DataFrame]) -> Content:
@@ -63,7 +68,9 @@ def measure_linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[
     )
     measured, seen, grouping = view.measure()
     links = tuple(_link(quasi, tables[about["table"]], about, nameless[about["group"]]) for about in slices)
-    return Content(attributes, models, counts, (), seen.rows, measured, seen, missing, links, grouping)
+    copies = tuple(_copies(policy, slices, tables, links))
+    found = Content(attributes, models, counts, (), seen.rows, measured, seen, missing, links, grouping)
+    return replace(found, copies=copies)
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,6 +187,10 @@ def _link(quasi: DataFrame, frame: DataFrame, about: Mapping[str, Any], nameless
             _how_many(~sf.col("n").eqNullSafe(sf.col("m"))).alias("differ"),
             sf.count("m").alias("groups"),
             _how_many(sf.col("m").isNotNull() & (sf.col("id").isNull() | (sf.col("id") == NOT_AVAILABLE))).alias("bad"),
+            _how_many(sf.col("m").isNotNull() & ~sf.col("id").rlike(NUMBER)).alias("unnumbered"),
+            sf.max(sf.when(sf.col("m").isNotNull() & sf.col("id").rlike(NUMBER), sf.col("id").cast("bigint"))).alias(
+                "highest"
+            ),
             sf.corr("p", "q").alias("correlation"),
             *(sf.sum(sf.col(c) * (sf.col(c) - 1)).cast("double").alias(f"pairs_{c}") for c in ("n", "stored")),
             *(sf.sum(c).alias(f"rows_{c}") for c in ("n", "stored")),
@@ -192,7 +203,53 @@ def _link(quasi: DataFrame, frame: DataFrame, about: Mapping[str, Any], nameless
     }
     correlation = found["correlation"]
     agreement = deviations(0.0 if correlation is None else float(correlation), int(found["groups"]))
-    return Link(nameless or bool(found["bad"]), int(found["differ"] or 0), int(found["groups"]), agreement, together)
+    groups = int(found["groups"])
+    return Link(
+        nameless=nameless or bool(found["bad"]),
+        differ=int(found["differ"] or 0),
+        groups=groups,
+        numbered=not found["unnumbered"] and found["highest"] in (groups, None),
+        agreement=agreement,
+        together=together,
+    )
+
+
+def _copies(
+    policy: Policy, slices: Sequence[Mapping[str, Any]], tables: Mapping[str, DataFrame], links: Sequence[Link]
+) -> list[Finding]:
+    """Columns beside the quasi-identifiers that tell a sensitive one, as `polyveil.verification.copies` finds them."""
+    from pyspark.sql import functions as sf
+
+    findings = []
+    beside = [*policy.having("quasi"), *policy.having("insensitive")]
+    for about, link in zip(slices, links, strict=True):
+        group = about["group"]
+        rows = tables["quasi"].where(sf.col(quoted(group)) != NOT_AVAILABLE)
+        kept = _occurrences(tables[about["table"]], group, about["attributes"], about.get("count"))
+        findings += compare_copies(link.groups, kept, _occurrences(rows, group, beside))
+    return findings
+
+
+def _occurrences(frame: DataFrame, group: str, names: Sequence[str], count: str | None = None) -> dict[str, Occurrence]:
+    """Sums of hashes instead of the values and groups themselves: two columns that repeat each other have the same."""
+    from pyspark.sql import functions as sf
+
+    columns = [
+        sf.struct(sf.lit(i).alias("column"), sf.col(quoted(name)).cast("string").alias("value"))
+        for i, name in enumerate(names)
+    ]
+    each = sf.lit(1) if count is None else sf.col(quoted(count))
+    cells = frame.select(sf.col(quoted(group)).alias("id"), each.alias("rows"), sf.explode(sf.array(*columns)))
+    by_group = cells.groupBy("col.column", "id", "col.value").agg(sf.sum("rows").alias("rows"))
+    by_value = by_group.groupBy("column", "value").agg(_sum_of_hashes("id", "rows").alias("where"))
+    found = by_value.groupBy("column").agg(sf.count("*"), _sum_of_hashes("value", "where"), _sum_of_hashes("where"))
+    return {names[row[0]]: Occurrence(int(row[1]), row[2], row[3]) for row in found.collect()}
+
+
+def _sum_of_hashes(*names: str) -> Column:
+    from pyspark.sql import functions as sf
+
+    return sf.sum(sf.xxhash64(*names).cast("decimal(38,0)"))
 
 
 def _neighbours(frame: DataFrame, group: str) -> int:
@@ -228,10 +285,11 @@ def judge_linked(manifest: Mapping[str, Any], policy: Policy, content: Content) 
     findings = check_rows(manifest, policy, content.rows) + compare_suppression(manifest, policy, content.missing)
     orders: list[Finding] = []
     for about, link in zip(slices, content.links, strict=True):
-        findings += compare_groups(about, link.nameless, link.differ, link.groups)
+        findings += compare_groups(about, link.nameless, link.differ, link.groups, numbered=link.numbered)
         orders += agreement_findings(about["table"], link.agreement)
         for table, (together, pairs, rows) in link.together.items():
             orders += neighbour_findings(table, together, pairs, rows)
+    findings += content.copies
     promises, verdicts = judge_promises(manifest, content)
     findings += compare_distribution(with_missing_values(manifest), content.attributes, content.counts)
     findings += promises

@@ -113,6 +113,23 @@ class Measured:
         return float(self.least), self.rows / self.classes if self.classes else 0.0, float(self.greatest)
 
 
+def distinct_cells(frame: DataFrame, names: Sequence[str]) -> dict[str, pl.Series]:
+    """The distinct cells of each column, gathered at once; a set of cells does not count missing ones."""
+    from pyspark.sql import functions as sf
+
+    sets = [sf.collect_set(quoted(name)) for name in names]
+    gaps = [sf.coalesce(sf.max(sf.col(quoted(name)).isNull()), sf.lit(False)) for name in names]
+    if not names:
+        return {}
+    found = frame.agg(*(column.alias(f"c{i}") for i, column in enumerate([*sets, *gaps]))).toArrow()
+    cells = [pl.Series(pl.from_arrow(column.combine_chunks().flatten())) for column in found.columns[: len(names)]]
+    missing = [column[0].as_py() for column in found.columns[len(names) :]]
+    return {
+        name: pl.concat([some, pl.Series([None], dtype=some.dtype)]) if gap else some
+        for name, some, gap in zip(names, cells, missing, strict=True)
+    }
+
+
 def released_counts(
     frame: DataFrame, columns: Known, count: str | None = None
 ) -> tuple[dict[str, IntArray], list[str]]:

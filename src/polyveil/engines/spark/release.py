@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from polyveil.engines.spark.parts import PartWriter
 from polyveil.errors import InputError
 from polyveil.releases.bundle import fingerprint, write_whole
 from polyveil.releases.release import DescribedRelease, refuse_unless
@@ -73,16 +74,14 @@ def local_path(path: Path | str) -> Path:
 
 
 def write_tables(tables: Mapping[str, DataFrame], stage: Path) -> None:
-    """The parts of every table, through Spark's committer, and nothing else of what Spark leaves beside them."""
+    """The parts of every table, each written by one worker as releases are written everywhere."""
     for name, frame in tables.items():
         folder = stage / name
-        writer = frame.write.option("compression", "zstd").option(
-            "mapreduce.fileoutputcommitter.marksuccessfuljobs", "false"
-        )
-        writer.parquet(folder.absolute().as_uri())
+        folder.mkdir()
+        frame.mapInArrow(PartWriter(str(folder.absolute())), "part string").collect()
         parts = sorted(folder.glob("part-*.parquet"))
         for extra in set(folder.iterdir()) - set(parts):
-            extra.unlink()
+            extra.unlink()  # of attempts that were lost
         for number, part in enumerate(parts):
             part.rename(folder / f"part-{number:05d}.parquet")
 

@@ -15,7 +15,8 @@ from polyveil.releases.linked import NOT_AVAILABLE
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-ROWS_PER_FILE = 2_000_000
+ROWS_PER_FILE = 1_000_000
+"""Of a file, which a worker writes, and a verifier reads, as a whole."""
 
 
 def released_tables(outcome: Coarsened, plan: Plan) -> dict[str, DataFrame]:

@@ -135,6 +135,15 @@ class DuckdbSession(FileSession):
         found = " UNION ".join(f"SELECT '{kind}' FROM {source} AND {here}" for kind, source in kinds.items())  # noqa: S608
         return self._first_column(f"{found} ORDER BY 1", schema)
 
+    def beside_schema(self, schema: str) -> list[str]:
+        others = self._rows(
+            "SELECT 1 FROM (SELECT schema_name, database_name FROM duckdb_tables() WHERE NOT internal UNION ALL "
+            "SELECT schema_name, database_name FROM duckdb_views() WHERE NOT internal) "
+            "WHERE lower(schema_name) <> lower($1) AND database_name = current_database() LIMIT 1",
+            schema,
+        )
+        return ["other tables"] if others else []
+
     def create_schema(self, schema: str) -> None:
         self._run(f"CREATE SCHEMA IF NOT EXISTS {quoted(self.catalogue)}.{quoted(schema)}", "creating the schema")
 

@@ -64,6 +64,10 @@ class Session(Protocol):
         A database that cannot tell leaves this out, and the verifier says that it was not checked.
         """
 
+    def beside_schema(self, schema: str) -> list[str]:
+        """What a database that is one file holds beside a schema: whoever gets the file gets it. Servers have none."""
+        return []
+
     def check_creatable(self, schema: str) -> None:
         """InputError where the user may not create this schema, or tables in it."""
 

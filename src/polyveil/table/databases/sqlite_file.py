@@ -152,6 +152,14 @@ class SqliteSession(FileSession):
                 found.add("column of another type")
         return sorted(found)
 
+    def beside_schema(self, schema: str) -> list[str]:
+        """Other tables, pages that were used before and still have their rows, and two numbers that anybody can set."""
+        prefix = f"{schema}{SEPARATOR}".lower()
+        found = ["other tables"] if any(not name.lower().startswith(prefix) for name in self.tables()) else []
+        for pragma, words in (("freelist_count", "space of deleted rows"), ("user_version", "a version number")):
+            found += [words] if self._rows(f"SELECT {pragma} FROM pragma_{pragma}")[0][0] else []  # noqa: S608
+        return found
+
     def check_creatable(self, schema: str) -> None:
         if SEPARATOR in schema or schema.endswith("_") or schema.lower().startswith("sqlite_"):
             raise InputError(
