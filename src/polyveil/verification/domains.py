@@ -21,10 +21,8 @@ from polyveil.verification.versions import is_former
 
 def check_domains(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> list[Finding]:
     """A finding per quasi-identifier whose described domain is not the one that the cells show."""
-    frame = tables.get("table", tables.get("quasi"))
-    if frame is None:
-        return []
-    return compare_domains(manifest, policy, lambda name: frame.get_column(name).unique() if name in frame else None)
+    found = {name: frame.get_column(name) for frame in tables.values() for name in frame.columns}
+    return compare_domains(manifest, policy, lambda name: found[name].unique() if name in found else None)
 
 
 def compare_domains(
@@ -68,7 +66,7 @@ def _are_values(about: Mapping[str, Any], column: Column, cells: Sequence[str | 
             known = rule.build().leaf_count if isinstance(rule, Tree) else len(values)
             return bool(about["values"] == known + about["missing"])
         return _are_ends(about, values) if ranges else "low" not in about
-    except (KeyError, ValueError):
+    except (KeyError, TypeError, ValueError):
         return False
 
 
@@ -84,7 +82,7 @@ def _is_shown(about: Mapping[str, Any], column: Column, cells: Sequence[str | No
         ends = _are_ends(about, values) if ranges else "low" not in about
         # A range that mixes values and missing cells is published as anything; nothing else is.
         return bool(about["missing"] == (None in cells or ANYTHING in values)) and ends
-    except (KeyError, ValueError):
+    except (KeyError, TypeError, ValueError):
         return False
 
 

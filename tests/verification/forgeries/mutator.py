@@ -21,7 +21,7 @@ import math
 import random
 import re
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -99,8 +99,11 @@ def keys(part: Any) -> Any:
 class Mutator:
     """Changes one release again and again, each time from its genuine state."""
 
-    def __init__(self, genuine: Path, place: Path, signer: Path | None = None) -> None:
+    def __init__(
+        self, genuine: Path, place: Path, signer: Path | None = None, kinds: Sequence[str] | None = None
+    ) -> None:
         self.genuine, self.place, self.signer = genuine, place, signer
+        self.kinds = list(kinds or KINDS)
         self.before = learned(genuine)
         found = verify(genuine, signer=signer)
         assert found.holds, found.failures
@@ -111,7 +114,7 @@ class Mutator:
         rng = random.Random(seed)
         shutil.rmtree(self.place, ignore_errors=True)
         forger = Forger(self.genuine, self.place)
-        kind = rng.choice(list(KINDS))
+        kind = rng.choice(self.kinds)
         try:
             what, text = KINDS[kind](forger, rng)
             forger.stamp(text=text)
@@ -144,7 +147,8 @@ class Mutator:
             return "told" if len(json.dumps(manifest)) <= len(json.dumps(former)) + 20 else "accepted"
         same_keys = keys(manifest) == keys(former)
         measured = all(_within(place, MEASURED) or re.fullmatch(r"files\..*\.rows", place) for place in differ)
-        if same_keys and measured and not Reader(self.place).beyond():
+        plain = "relational" not in manifest  # the reader joins no tables
+        if plain and same_keys and measured and not Reader(self.place).beyond():
             return "true"
         return "accepted"
 

@@ -17,6 +17,8 @@ from polyveil.errors import PolicyError, VerificationFailed
 from polyveil.releases import linked
 from polyveil.verification import verify
 from polyveil.verification.canonical import manifest_text
+from releases.test_relational import clinic as linked_tables
+from releases.test_relational import policy as linked_policy
 from verification.forgeries.forger import FORMS, ROWS, Forger, people, policy, publish, refused_for
 from verification.forgeries.kinds import Forgery, kinds
 
@@ -101,3 +103,26 @@ def test_restamping_without_a_forgery_holds(
 
 def test_there_are_sixty_forgeries_and_more() -> None:
     assert len(cases()) >= 60
+
+
+DESCRIBED = {
+    "missing cells of nobody": ("quasi", "person.age", "missing"),
+    "lowest value of nobody": ("quasi", "person.age", "low"),
+    "more values than there are": ("quasi", "person.sex", "values"),
+}
+
+
+@pytest.mark.parametrize("name", DESCRIBED)
+def test_a_domain_of_linked_tables_that_no_row_shows_is_refused(tmp_path: Path, name: str) -> None:
+    polyveil.anonymize(linked_tables(60), linked_policy(), out=tmp_path / "genuine", seed=1, report=False)
+    forger = Forger(tmp_path / "genuine", tmp_path / "release")
+    part, column, key = DESCRIBED[name]
+    forger.manifest[part][column][key] = {"missing": True, "low": "3", "values": 9}[key]
+    assert f"domain of {column}" in refused_for(forger.restamp())
+
+
+def test_linked_tables_that_do_not_say_whose_counts_they_give_are_refused(tmp_path: Path) -> None:
+    polyveil.anonymize(linked_tables(60), linked_policy(), out=tmp_path / "genuine", seed=1, report=False)
+    forger = Forger(tmp_path / "genuine", tmp_path / "release")
+    del forger.manifest["counts_of"]
+    assert "version" in refused_for(forger.restamp())

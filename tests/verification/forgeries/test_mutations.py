@@ -16,6 +16,8 @@ import pytest
 
 import polyveil
 from polyveil.releases.signing import make_keys
+from releases.test_relational import clinic as linked_tables
+from releases.test_relational import policy as linked_policy
 from verification.forgeries.forger import FORMS, people, policy
 from verification.forgeries.mutator import KINDS, Mutator
 
@@ -74,6 +76,14 @@ def genuine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Mutator]:
     for name, (frame, asked) in variants().items():
         polyveil.anonymize(frame, asked, out=place / name, seed=1)
         found[name] = Mutator(place / name, place / f"changed {name}")
+    for ending in ("csv", "parquet"):
+        name = f"linked tables {ending}"
+        asked = linked_policy(keys=ending == "csv")
+        polyveil.anonymize(
+            linked_tables(60), {**asked, "release": {**asked["release"], "format": ending}}, out=place / name, seed=1
+        )
+        kinds = [kind for kind in KINDS if kind not in ("cells", "policy")]  # other tables with other figures
+        found[name] = Mutator(place / name, place / f"changed {name}", kinds=kinds)
     for form in FORMS:
         name = f"signed {form}"
         asked = policy(form, "parquet")

@@ -36,8 +36,8 @@ def verify(place: Path | str, spark: SparkSession, *, signer: Path | str | None 
     policy = from_public(manifest["policy"])
     if policy.privacy.joint:
         raise InputError("Spark does not measure privacy.joint, which this release guarantees. Leave --engine out")
-    if manifest["form"] not in FORMS:
-        raise InputError(f"Spark does not verify releases of the form {manifest['form']}. Leave --engine out")
+    if manifest["form"] not in FORMS or policy.pseudonyms:
+        raise InputError("Spark does not verify linked tables about people, or pseudonyms. Leave --engine out")
     findings = check_folder(folder, manifest) + check_beside(folder, signer) + check_form(manifest, policy)
     if not _any_fails(findings):  # what is not the released file is not worth a cluster's time
         findings += check_closed(manifest, policy) + _strange_columns(manifest, policy, _listed(manifest))
