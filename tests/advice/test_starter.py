@@ -173,3 +173,9 @@ def test_many_sensitive_columns_get_a_looser_t_and_the_reason_and_no_line_is_too
     assert from_text(starter_policy(columns, t=0.1)).privacy.t == 0.1
     assert from_text(starter_policy(columns[:-1])).privacy.t == 0.2
     assert max(map(len, text.splitlines())) <= 120
+
+
+def test_a_wide_table_gets_more_seconds_the_more_rows_it_has() -> None:
+    columns = [column(f"s{i}x") for i in range(31)]
+    policies = [from_text(starter_policy(columns, rows=rows)) for rows in (0, 40_000, 10**7)]
+    assert [policy.method.model_dump()["effort"] for policy in policies] == [20, 80, 300]

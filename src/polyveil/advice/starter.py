@@ -17,8 +17,9 @@ DEFAULT_K = 5
 DEFAULT_T = 0.2
 WIDE = 30
 """A table with more columns gets a policy in groups: patterns, and everything undecided left out."""
-WIDE_SECONDS = 20
-"""How long the search may take for such a table."""
+WIDE_SECONDS, WIDE_ROWS, MOST_WIDE_SECONDS = 20, 10_000, 300
+"""How long the search may take for such a table: so long for so many rows, in proportion for more, up to a limit. With
+too few seconds a large table is not divided at all, and everything in it is generalized completely."""
 MANY_SENSITIVE, MANY_T = 20, 0.4
 """From more sensitive columns on a first policy asks for this t: each of them makes the groups larger."""
 MANY = (
@@ -38,9 +39,11 @@ _HEAD = """\
 
 
 def starter_policy(
-    profiles: Sequence[ColumnProfile], *, source: str = "", k: int = DEFAULT_K, t: float = DEFAULT_T
+    profiles: Sequence[ColumnProfile], *, source: str = "", rows: int = 0, k: int = DEFAULT_K, t: float = DEFAULT_T
 ) -> str:
     """YAML text of a policy for the profiled columns; it loads as it is. `source` names the table in a comment.
+
+    A wide table is given more seconds the more `rows` it has.
 
     Closeness `t` is asked for where sensitive columns are suggested, k-anonymity always. What the profile is unsure
     about is left out of the release until the steward decides, unless it is only generalized.
@@ -64,7 +67,7 @@ def starter_policy(
         lines.append(
             f"# effort: seconds to search; more columns and rows need more. Without it, {DEFAULT_METHOD} decides."
         )
-        method["effort"] = WIDE_SECONDS
+        method["effort"] = min(max(round(WIDE_SECONDS * rows / WIDE_ROWS), WIDE_SECONDS), MOST_WIDE_SECONDS)
     return "\n".join([*lines, *entry("method", method)]) + "\n"
 
 

@@ -59,7 +59,7 @@ def inspect(
         reading = {"missing": missing or (), "table": table, "query": query, "sheet": sheet, "as_of": as_of}
         found = profile(data, dictionary=dictionary, words=words, **reading)
         if out is not None:
-            _write(out, found.columns, found.name)
+            _write(out, found.columns, found.name, found.height)
         if as_json:
             print_json({**found.to_dict(), "policy": str(out) if out else None})
         else:
@@ -89,10 +89,10 @@ def _linked(data: str, names: Sequence[str], out: Path | None, missing: Sequence
         console().print(f"A first policy is in [bold]{out}[/]. Check every role")
 
 
-def _write(out: Path, profiles: Sequence[ColumnProfile], source: str) -> None:
+def _write(out: Path, profiles: Sequence[ColumnProfile], source: str, rows: int) -> None:
     from polyveil.advice.starter import starter_policy
 
-    _save(out, starter_policy(profiles, source=source))
+    _save(out, starter_policy(profiles, source=source, rows=rows))
 
 
 def _save(out: Path, policy: str) -> None:

@@ -42,6 +42,9 @@ from polyveil.table.shifting import shifted
 from polyveil.table.source import Table, read
 from polyveil.verification import Verification, verify
 
+MOST_SENSITIVE = 20
+"""With more sensitive columns the bound is computed only if it is asked for: it then takes minutes and gigabytes."""
+
 
 @dataclass(frozen=True, eq=False)
 class Classes:
@@ -125,7 +128,8 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
         return replace(found, partition=job.form.arrange(bound.bound, bound.coded, better, found.task.rng))
 
     def least_loss(self, job: Job, bound: Original, seconds: float, least_rows: int) -> LossBound | None:
-        if job.form.name != "generalized" or bound.coded.rows < least_rows:
+        too_wide = least_rows > 0 and len(bound.coded.sensitive) > MOST_SENSITIVE
+        if job.form.name != "generalized" or bound.coded.rows < least_rows or too_wide:
             return None
         from polyveil.bounds.of_table import bound_of  # kernels are slow to load
 
