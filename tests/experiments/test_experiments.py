@@ -111,3 +111,25 @@ def test_a_picture_has_its_own_ground_in_both_schemes(drawing: ModuleType) -> No
     assert "prefers-color-scheme: dark" in svg
     assert 'class="ground"' in svg
     assert "&lt;a&gt;" in svg
+
+
+VERDICTS = ("agrees", "differs", "cannot be told", "our improvement")
+
+
+def assert_verdicts(page: Path) -> None:
+    """Every claim has a verdict, and the numbers at the top are those of the table."""
+    text = page.read_text(encoding="utf-8")
+    found = re.findall(r"\*\*([a-z ]+)\*\* \|$", text, re.MULTILINE)
+    assert found
+    assert set(found) <= set(VERDICTS)
+    counts = f"{found.count('agrees')} agree with the paper, {found.count('differs')} differ"
+    assert f"Of {len(found)} points, {counts}" in text
+    for paper in PAPERS:
+        assert f"| {paper} |" in text
+
+
+def test_the_papers_as_printed_get_their_verdicts_from_the_run(tmp_path: Path) -> None:
+    done = script("as_printed", "--quick", "--data", tmp_path / "absent", "--out", tmp_path / "pages")
+    assert done.returncode == 0, done.stderr
+    assert_verdicts(tmp_path / "pages" / "as_printed.md")
+    assert_verdicts(PAGES / "as_printed.md")
