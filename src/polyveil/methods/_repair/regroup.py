@@ -40,7 +40,7 @@ FAST, BALANCED, THOROUGH = 10.0, 40.0, 160.0
 """Attempts per person in a round."""
 MENDING, SETTLING = 6, 3
 """Rounds in which groups may break a guarantee at a price, and rounds in which they may not."""
-MOST = 350_000
+MOST = 400_000
 """Attempts in a round of a fast search, unless that is less than one per person."""
 
 
