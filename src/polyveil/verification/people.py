@@ -136,8 +136,14 @@ def judge_people(
     figures = {"min": float(sizes.min()), "mean": float(sizes.mean()), "max": float(sizes.max())}
     wrong = compare_parts("people.class_size", people["class_size"], figures)
     wrong += compare_parts("people.released", people["released"], float(sizes.sum()))
-    for claim, value in zip(people["claims"], measured, strict=True):
+    stated: dict[str, Any] = {"k": figures["min"], "l": {}, "t": {}}
+    for model, claim, value in zip(models, people["claims"], measured, strict=True):
         wrong += compare_parts(f"people.{claim['model']}", claim["measured"], value)
+        if claim.get("statement", model.statement_in_people()) != model.statement_in_people():
+            wrong.append(fails("claim", f"the manifest does not state that {model.statement_in_people()}"))
+        if model.summary:
+            stated.setdefault(model.summary, {})[model.attribute] = value
+    wrong += compare_parts("people.privacy", people["privacy"], stated)
     if wrong:
         return [*findings, *wrong]
     return [*findings, holds(PER_GROUP, f"every group has at least {int(sizes.min())} people, {how}")]

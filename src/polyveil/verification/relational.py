@@ -61,7 +61,7 @@ def views_of(
             frame = frame.join(found, on=group, how="left", maintain_order="left")
         own = view_of(policy, name)
         about = manifest["relational"]["tables"][name]
-        stated = {**public(own), "identifiers": manifest["policy"]["identifiers"], "unit": "person"}
+        stated = {**public(own), "identifiers": manifest["policy"].get("identifiers", 0), "unit": "person"}
         described = {
             **{key: value for key, value in manifest.items() if key not in ("relational", "files", "tables")},
             **about,
