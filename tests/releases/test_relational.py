@@ -270,6 +270,8 @@ def test_forged_and_moved_rows_are_found(release: Path, tmp_path: Path) -> None:
     moved = visit.with_columns(group=pl.when(first).then(other).otherwise("group"))
     assert forged(release, tmp_path, "visit", moved)
     assert forged(release, tmp_path, "visit", visit.with_columns(group=pl.lit(1, pl.Int64)))
+    for dtype in (pl.Int32, pl.UInt64, pl.Float64, pl.String, pl.Binary):
+        assert forged(release, tmp_path, "visit", visit.with_columns(pl.col("group").cast(pl.String).cast(dtype)))
     assert forged(release, tmp_path, "visit", visit.head(visit.height - 1))
     year = condition.with_columns(year=pl.when(first).then(pl.lit("[2000-2001]")).otherwise("year"))
     assert forged(release, tmp_path, "condition", year)

@@ -626,16 +626,19 @@ def trial_chinese() -> Labelled:
     )
 
 
-TUNED = (survey, hospital_german, tax, telecom, school_french, staff, telephone_survey, students)
-KEPT_BACK = (
-    hospital_spanish,
-    staff_italian_dutch_chinese,
-    households_portuguese,
-    intensive_care,
-    justice,
+TUNED = (
+    survey,
+    hospital_german,
+    tax,
+    telecom,
+    school_french,
+    staff,
+    telephone_survey,
+    students,
     claims_dutch,
     trial_chinese,
 )
+KEPT_BACK = (hospital_spanish, staff_italian_dutch_chinese, households_portuguese, intensive_care, justice)
 SHARED = {
     "adult.csv.gz": {
         "quasi": "age workclass education education-num marital-status occupation relationship race sex hours-per-week "

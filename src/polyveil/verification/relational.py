@@ -180,6 +180,8 @@ def _check_layout(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[s
 def _check_groups(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, pl.DataFrame]) -> list[Finding]:
     """The same groups in every table, numbered 1 to n, each with one cell per quasi-identifier, no two alike."""
     group, count = manifest["relational"]["group"], manifest["classes"]
+    if len({tables[name].schema[group] for name in manifest["relational"]["tables"]}) > 1:
+        return [fails("groups", "the numbers of the groups are not of one type in all tables")]
     findings = []
     cells: list[pl.DataFrame] = []
     for name, frame in qualified(manifest, tables).items():
