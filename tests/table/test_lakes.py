@@ -40,6 +40,7 @@ def iceberg(folder: Path) -> Path:
     table.delete("age = 42")
     with table.update_schema() as change:
         change.rename_column("town", "city")
+    catalog.close()
     return folder / "clinic" / "people"
 
 
