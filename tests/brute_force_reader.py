@@ -104,6 +104,25 @@ class Reader:
         own = self.policy["columns"][name].get(key)
         return self.policy["privacy"].get(key) if own is None else own
 
+    def misdescribed(self) -> list[str]:
+        """Quasi-identifiers whose described ends, values or missing cells are not those that the cells show."""
+        return [name for name in self.quasi if not self._is_described(name)]
+
+    def cells(self, name: str) -> list[Any]:
+        """The cells of a column, wherever it is."""
+        return [row[name] for rows in self.tables.values() for row in rows if name in row]
+
+    def _is_described(self, name: str) -> bool:
+        about, cells = self.manifest["quasi"][name], {text(cell) for cell in self.cells(name)}
+        parts = [part for cell in cells - {None, "*"} for part in ends(about["kind"], str(cell))]
+        null = None in cells or (about["kind"] in ("numeric", "date", "set") and bool({"*"} & {*cells, *parts}))
+        if about["missing"] != null:
+            return False
+        if about["kind"] in ("numeric", "date"):
+            order = sorted(parts, key=float if about["kind"] == "numeric" else str)
+            return (about.get("low"), about.get("high")) in ((None, None), (order[0], order[-1]))
+        return about["kind"] != "set" or about["values"] == len({*parts, *({"*"} if null else {})})
+
     def beyond(self) -> list[str]:
         """Every way in which a group goes beyond a promise."""
         found = []
@@ -112,19 +131,24 @@ class Reader:
         of_quasi = "quasi" in self.tables and self.policy["release"].get("generalize", "none") != "none"
         for what, name, counts in self.groups():
             size, greatest = sum(counts.values()), max(counts.values()) / sum(counts.values())
-            if k and (what == SAME_QUASI) == of_quasi and size < k - NEAR:
+            if k and what != PRESENT and (what == SAME_QUASI) == of_quasi and size < k - NEAR:
                 found.append(f"{what} of {name}: {size} rows, k is {k}")
             least = self.asked(name, "l")
             if least and greatest > 1 / least + NEAR:
                 found.append(f"{what} of {name}: a share of {greatest}, l is {least}")
-            t = self.asked(name, "t")
-            if t is not None and self.distance(name, counts) > t + 1e-6:
-                found.append(f"{what} of {name}: a distance of {self.distance(name, counts)}, t is {t}")
+            t = None if what == PEOPLE else self.asked(name, "t")
+            far = 0.0 if t is None else self.distance(name, counts, self.reference(what, name))
+            if t is not None and far > t + 1e-6:
+                found.append(f"{what} of {name}: a distance of {far}, t is {t}")
         return found
 
-    def distance(self, name: str, counts: dict[Any, float]) -> float:
+    def reference(self, what: str, name: str) -> Counter[str | None]:
+        """What a group is compared with."""
+        return self.whole[name]
+
+    def distance(self, name: str, counts: dict[Any, float], whole: Counter[str | None]) -> float:
         """The earth mover's distance to the whole table: all values equally far, or in their order."""
-        whole, size, total = self.whole[name], sum(counts.values()), sum(self.whole[name].values())
+        size, total = sum(counts.values()), sum(whole.values())
         gap = [counts.get(value, 0) / size - whole[value] / total for value in whole]
         if self.policy["columns"][name].get("type") != "numeric":
             return sum(map(abs, gap)) / 2
@@ -140,3 +164,92 @@ def text(value: Any) -> str | None:
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def ends(kind: str, cell: str) -> list[str]:
+    """The ends of a range, the values of a set ("*" for a missing one), or the one value of a cell."""
+    if kind == "set" and cell[0] + cell[-1] == "{}":
+        return cell[1:-1].split(", ")
+    if kind in ("numeric", "date") and cell[0] + cell[-1] == "[]":
+        inside = cell[1:-1]
+        at = inside.index("-" if kind == "numeric" else "/", 1)
+        return [inside[:at], inside[at + 1 :]]
+    return [cell]
+
+
+PRESENT, PEOPLE = "rows with values", "people"
+
+
+class LinkedReader(Reader):
+    """Linked tables: their rows by group, those with values alone, and people by their keys where there are some."""
+
+    def __init__(self, folder: Path) -> None:
+        self.group = json.loads((folder / "manifest.json").read_text())["relational"]["group"]
+        super().__init__(folder)
+
+    def cells(self, name: str) -> list[Any]:
+        table, column = name.split(".", 1)
+        return [row[column] for row in self.tables[table]]
+
+    def groups(self) -> Iterator[Group]:
+        yield from super().groups()
+        for name in self.sensitive:
+            rows = [row for row in self._rows(name) if self.is_present(name.split(".")[0], row)]
+            counted = self._counted(rows, [self.group], name.split(".", 1)[1], None)
+            yield from ((PRESENT, name, counts) for _, _, counts in counted)
+            yield from self._of_people(name)
+
+    def _rows(self, name: str) -> list[dict[str, Any]]:
+        return self.tables[name.split(".")[0]]
+
+    def _classes(self) -> Iterator[Group]:
+        for name in self.sensitive:
+            found = self._counted(self._rows(name), [self.group], name.split(".", 1)[1], None)
+            yield from (("group", name, counts) for _, _, counts in found)
+
+    def key(self, table: str) -> str | None:
+        """The column with the keys of people."""
+        columns = self.policy["columns"].items()
+        return next(
+            (n.split(".", 1)[1] for n, c in columns if c["role"] == "person" and n.split(".")[0] == table), None
+        )
+
+    def is_present(self, table: str, row: dict[str, Any]) -> bool:
+        """Whether a row has any value; one without stands for a person of whom the table knows nothing."""
+        return any(cell is not None for name, cell in row.items() if name not in (self.group, self.key(table)))
+
+    def strata(self) -> dict[Any, list[str]]:
+        """People of a group with as many rows in every table and with values in the same tables, by their keys."""
+        seen: dict[str, list[Any]] = defaultdict(list)
+        for table, rows in self.tables.items():
+            own: dict[str, list[dict[str, Any]]] = defaultdict(list)
+            for row in rows:
+                own[row[self.key(table)]].append(row)
+            for who, found in own.items():
+                there = any(self.is_present(table, row) for row in found)
+                seen[who].append((table, len(found), there, found[0][self.group]))
+        strata: dict[Any, list[str]] = defaultdict(list)
+        for who, about in seen.items():
+            strata[tuple(about)].append(who)
+        return strata
+
+    def _of_people(self, name: str) -> Iterator[Group]:
+        """Of every stratum, how many people have the value that most have; the others count one by one."""
+        table, column = name.split(".", 1)
+        key = self.key(table)
+        if key is None:
+            return
+        values: dict[str, set[Any]] = defaultdict(set)
+        for row in self.tables[table]:
+            values[row[key]].add(text(row[column]))
+        for people in self.strata().values():
+            having = Counter(value for who in people for value in values[who])
+            most, count = having.most_common(1)[0]
+            if most is not None or len(having) > 1:
+                yield PEOPLE, name, {most: count, **{f"other {i}": 1 for i in range(len(people) - count)}}
+
+    def reference(self, what: str, name: str) -> Counter[str | None]:
+        if what != PRESENT:
+            return self.whole[name]
+        table, column = name.split(".", 1)
+        return Counter(text(row[column]) for row in self.tables[table] if self.is_present(table, row))

@@ -20,7 +20,7 @@ from polyveil.partition import Partition
 from polyveil.policy import Policy, public
 from polyveil.policy.rules import File, Order, Tree
 from polyveil.table.bind import Bound
-from polyveil.table.coded import CodedTable, SensitiveColumn
+from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import OrderedDomain
 from polyveil.version import __version__
 
@@ -127,7 +127,7 @@ def compose(
         "privacy": privacy_summary(class_size[0], claims),
         "claims": list(claims),
         "loss": dict(loss),
-        "quasi": {column.name: _quasi_domain(column.domain, bound) for column in table.quasi},
+        "quasi": {column.name: _quasi_domain(column, bound) for column in table.quasi},
         "sensitive": {
             column.name: {
                 "distance": column.distance,
@@ -195,10 +195,16 @@ def privacy_summary(least: int, claims: Sequence[Mapping[str, Any]]) -> dict[str
     return summary
 
 
-def _quasi_domain(domain: Any, bound: Bound) -> dict[str, Any]:
-    """What a reader needs to re-measure the loss of a cell and the release shows anyway."""
+def _quasi_domain(column: QuasiColumn, bound: Bound) -> dict[str, Any]:
+    """What a reader needs to re-measure the loss of a cell and the release shows anyway.
+
+    How many values there are is told of sets, whose cells name them all, and of a hierarchy that the policy gives.
+    """
+    domain = column.domain
     if not isinstance(domain, OrderedDomain):
-        return {"kind": "set" if domain.as_set else "categorical", "values": domain.size, "missing": domain.has_null}
+        kind = {"kind": "set" if domain.as_set else "categorical"}
+        known = domain.as_set or isinstance(bound.policy.columns[column.name].hierarchy, Tree | File)
+        return {**kind, **({"values": domain.size} if known else {}), "missing": domain.has_null}
     about: dict[str, Any] = {"kind": domain.kind, "missing": domain.has_null}
     if bound.policy.release.numbers == "interval" and domain.kind != "ordinal" and domain.labels:
         about |= {"low": domain.labels[0], "high": domain.labels[-1]}

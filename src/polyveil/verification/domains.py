@@ -31,19 +31,25 @@ def compare_domains(
     """The same from the distinct cells of each column, wherever they were gathered."""
     if is_former(manifest):
         return []
-    wrong = []
+    wrong: list[str] = []
+    wider: list[str] = []
     for name in policy.having("quasi"):
         cells = distinct(name)
         if cells is not None and name in manifest["quasi"]:
             ranges = policy.release.numbers == "interval"
             about, column = manifest["quasi"][name], policy.columns[name]
-            shown = _are_values if policy.release.exact_quasi else _is_shown
-            if not shown(about, column, _texts(cells), ranges=ranges):
-                wrong.append(name)
+            compare = _are_values if policy.release.exact_quasi else _is_shown
+            shown = compare(about, column, _texts(cells), ranges=ranges)
+            if not shown:
+                (wider if shown is None else wrong).append(name)
     if wrong and manifest["suppressed"] and any("/" in name for name in manifest.get("files", ())):
         words = "Spark describes the whole table, so the ends of these columns may tell of rows left out"
         return [unchecked("domains", f"{', '.join(wrong)}: {words}")]
-    return [fails(f"domain of {name}", f"{name} is described with values that no released row has") for name in wrong]
+    found = [fails(f"domain of {name}", f"{name} is described with values that no released row has") for name in wrong]
+    if wider:
+        words = f"cells with {ANYTHING} hide whether there are missing cells or values beyond the ends that are shown"
+        found.append(unchecked("domains", f"{', '.join(wider)}: {words}"))
+    return found
 
 
 def _texts(cells: pl.Series) -> list[str | None]:
@@ -53,7 +59,7 @@ def _texts(cells: pl.Series) -> list[str | None]:
     return cells.cast(pl.String).to_list()
 
 
-def _are_values(about: Mapping[str, Any], column: Column, cells: Sequence[str | None], *, ranges: bool) -> bool:
+def _are_values(about: Mapping[str, Any], column: Column, cells: Sequence[str | None], *, ranges: bool) -> bool | None:
     """The same where quasi-identifiers are published as they are: every cell is one value, whatever it looks like."""
     values = [cell for cell in cells if cell is not None]
     try:
@@ -61,17 +67,20 @@ def _are_values(about: Mapping[str, Any], column: Column, cells: Sequence[str | 
             return False
         if "values" in about:
             rule = column.hierarchy if column.recode != "set" else None
-            if rule is not None and not isinstance(rule, Tree):
-                return True  # its nodes are made from all values, also of rows left out
             known = rule.build().leaf_count if isinstance(rule, Tree) else len(values)
             return bool(about["values"] == known + about["missing"])
+        if about["kind"] == "categorical":
+            return True
         return _are_ends(about, values) if ranges else "low" not in about
     except (KeyError, TypeError, ValueError):
         return False
 
 
-def _is_shown(about: Mapping[str, Any], column: Column, cells: Sequence[str | None], *, ranges: bool) -> bool:
-    """`ranges`: numbers show their ends, which a midpoint or a mean does not."""
+def _is_shown(about: Mapping[str, Any], column: Column, cells: Sequence[str | None], *, ranges: bool) -> bool | None:
+    """None: the description goes beyond what cells show, by what a cell that says nothing may hide.
+
+    `ranges`: numbers show their ends, which a midpoint or a mean does not.
+    """
     values = [cell for cell in cells if cell is not None]
     try:
         if about["kind"] == "set":
@@ -79,28 +88,24 @@ def _is_shown(about: Mapping[str, Any], column: Column, cells: Sequence[str | No
             return bool(about["values"] == len(members) and about["missing"] == (None in members))
         if about["kind"] == "categorical":
             return _are_nodes(about, column, values, None in cells)
-        ends = _are_ends(about, values) if ranges else "low" not in about
         # A range that mixes values and missing cells is published as anything; nothing else is.
-        return bool(about["missing"] == (None in cells or ANYTHING in values)) and ends
+        if about["missing"] != (None in cells or ANYTHING in values):
+            return False
+        return _are_ends(about, values) if ranges else "low" not in about
     except (KeyError, TypeError, ValueError):
         return False
 
 
-def _are_nodes(about: Mapping[str, Any], column: Column, values: Sequence[str], null: bool) -> bool:
-    rule = column.hierarchy
-    tree = rule.build() if isinstance(rule, Tree) else None
-    root = tree.root if tree is not None else ANYTHING
-    if about["missing"] != null and not (about["missing"] and root in values):
+def _are_nodes(about: Mapping[str, Any], column: Column, values: Sequence[str], null: bool) -> bool | None:
+    tree = column.hierarchy.build() if isinstance(column.hierarchy, Tree) else None
+    if tree is not None and about["values"] != tree.leaf_count + about["missing"]:
         return False
-    if tree is not None:
-        return bool(about["values"] == tree.leaf_count + about["missing"])
-    if rule is not None:  # a rule makes its nodes from the values, which the cells do not tell
+    if about["missing"] == null:
         return True
-    shown = len(set(values) - {root}) + about["missing"]
-    return bool(about["values"] >= max(shown, 2) if root in values else about["values"] == shown)
+    return None if about["missing"] and (ANYTHING if tree is None else tree.root) in values else False
 
 
-def _are_ends(about: Mapping[str, Any], values: Iterable[str]) -> bool:
+def _are_ends(about: Mapping[str, Any], values: Iterable[str]) -> bool | None:
     """The lowest and the highest value; a cell that says nothing may hide one beyond those that are shown."""
     kind = about["kind"]
     if kind == "ordinal":
@@ -109,8 +114,8 @@ def _are_ends(about: Mapping[str, Any], values: Iterable[str]) -> bool:
     if "low" not in about:
         return not ranges
     ends = place_of(kind, about["low"]), place_of(kind, about["high"])
-    if not ranges:
-        return ANYTHING in values
-    low = min(place_of(kind, low) for low, _ in ranges)
-    high = max(place_of(kind, high) for _, high in ranges)
-    return (low, high) == ends or (ANYTHING in values and ends[0] <= low and high <= ends[1])
+    low = min((place_of(kind, low) for low, _ in ranges), default=ends[1])
+    high = max((place_of(kind, high) for _, high in ranges), default=ends[0])
+    if ranges and (low, high) == ends:
+        return True
+    return None if ANYTHING in values and ends[0] <= low and high <= ends[1] else False

@@ -182,7 +182,7 @@ def _node_costs(column: Column, about: Mapping[str, Any]) -> CellCosts | None:
         by_label = {label: _costs_of_node(tree, node) for node, label in enumerate(tree.labels)}
         return lambda cell: by_label[cell]
     if column.hierarchy is None:
-        return lambda cell: (1.0, 1.0, 1.0) if cell == "*" and about["values"] > 1 else NOTHING
+        return lambda cell: (1.0, 1.0, 1.0) if cell == ANYTHING and about.get("values") != 1 else NOTHING
     return None
 
 

@@ -18,7 +18,7 @@ from polyveil.models import ClassStatistics, Verdict, from_classes, models_for
 from polyveil.policy import Policy, from_public, public
 from polyveil.policy.linked import plain_name, table_of, view_of
 from polyveil.verification.attributes import declared_attributes
-from polyveil.verification.claims import compare_parts, judge_promises, promise_name
+from polyveil.verification.claims import judge_promises, promise_name
 from polyveil.verification.classes import class_of_row
 from polyveil.verification.findings import Finding, Verification, fails, holds
 from polyveil.verification.generalized import sensitive_codes, verify_generalized
@@ -297,11 +297,8 @@ def _check_summary(manifest: Mapping[str, Any], views: Mapping[str, View]) -> li
         known = {(c["model"], c["attribute"]): c for view in reversed(of) for c in view["claims"]}
         if stated != known or len(stated) != len(part["claims"]):
             findings.append(fails("claim", "the manifest's claims are not those of its tables"))
-        merged: dict[str, Any] = {}
-        for view in reversed(of):
-            for key, value in view["privacy"].items():
-                merged[key] = {**merged.get(key, {}), **value} if isinstance(value, Mapping) else value
-        findings += compare_parts("privacy", part["privacy"], merged)
+        if part["privacy"] != _merged([view["privacy"] for view in of]):
+            findings.append(fails("figure", "the manifest's summary is not that of its tables"))
     own, every = manifest["people"], [view.manifest["people"] for view in views.values()]
     left_out = sum(each.get("rows_left_out", 0) for each in every)
     if any(own[key] != every[0][key] for key in ("count", "released", "class_size")) or left_out != own.get(
@@ -312,6 +309,17 @@ def _check_summary(manifest: Mapping[str, Any], views: Mapping[str, View]) -> li
     if manifest.get("counts_of") != ("released" if "released" in each else "input"):
         findings.append(fails("figure", "the manifest does not say which rows its counts are of"))
     return findings or [holds("summary", "what the manifest says of all tables is what it says of each")]
+
+
+def _merged(summaries: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Figures by column from every table, the others from the table of people; whatever a manifest has there."""
+    found: dict[str, Any] = {}
+    for summary in summaries:
+        for key, value in summary.items():
+            known = found.setdefault(key, value)
+            if isinstance(known, Mapping) and isinstance(value, Mapping):
+                found[key] = {**known, **value}
+    return found
 
 
 __all__ = ["OF_VIEW", "PER_GROUP", "View", "qualified", "verify_relational", "views_of"]

@@ -17,14 +17,12 @@ from polyveil.policy.schema import About, Column
 from polyveil.verification.attributes import declared_attributes, filled_in, kind_of
 from polyveil.verification.findings import Finding, fails, unchecked
 from polyveil.verification.text import number_label_of
+from polyveil.verification.versions import is_former
 
-_KEYS = {
-    "categorical": [["kind", "values", "missing"]],
-    "set": [["kind", "values", "missing"]],
-    "ordinal": [["kind", "missing"]],
-}
-_OF_RANGES = [["kind", "missing", "low", "high"], ["kind", "missing"]]
-"""The keys of a quasi-identifier's domain, by kind; a number's or date's ends are left out where cells hide them."""
+_COUNTED = [["kind", "values", "missing"]]
+_PLAIN = [["kind", "missing"]]
+_OF_RANGES = [["kind", "missing", "low", "high"], *_PLAIN]
+"""The keys of a quasi-identifier's domain; a number's or date's ends are left out where cells hide them."""
 
 
 def check_told(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
@@ -55,13 +53,20 @@ def _check_quasi(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
 
 def _is_domain(about: Mapping[str, Any], column: Column, manifest: Mapping[str, Any]) -> bool:
     kind = about["kind"]
-    if list(about) not in _KEYS.get(kind, _OF_RANGES):
+    if list(about) not in _keys_of(kind, column, former=is_former(manifest)):
         return False
     if "values" in about:
         leaves = column.hierarchy.build().leaf_count if isinstance(column.hierarchy, Tree) else 0
         return bool(about["values"] <= max(manifest["rows"], leaves, 1) + 1)
     ends = [about[end] for end in ("low", "high") if end in about]
     return all(_is_label(kind, end) for end in ends) and (not ends or _place(kind, ends[0]) <= _place(kind, ends[1]))
+
+
+def _keys_of(kind: str, column: Column, *, former: bool) -> list[list[str]]:
+    """How many values there are is told only if cells or policy show it; version 0.1 told it of all categories."""
+    if kind == "set" or (kind == "categorical" and (former or isinstance(column.hierarchy, Tree))):
+        return _COUNTED
+    return _OF_RANGES if kind in ("numeric", "date") else _PLAIN
 
 
 def _place(kind: str, label: str) -> Any:

@@ -9,7 +9,7 @@ import hashlib
 import json
 import shutil
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -139,22 +139,28 @@ class Forger:
 
     def recount(self) -> None:
         """Rows, groups, the counts of sensitive values and the domains as the changed tables give them."""
-        before = self.before
-        manifest = self.manifest
-        manifest["rows"] += self.tables[self.first].height - before[self.first].height
-        for name, about in manifest["sensitive"].items():
+        self.manifest["rows"] += self.tables[self.first].height - self.before[self.first].height
+        for part in self.manifest.get("linked", {}).get("slices", ()):
+            part["groups"] = self.tables[part["table"]][part["group"]].n_unique()
+        self.recount_domains()
+
+    def cells(self, name: str, tables: Mapping[str, pl.DataFrame] | None = None) -> pl.Series:
+        """The cells of a column, by default those of the changed tables."""
+        return (self.tables if tables is None else tables)[self.of[name]][name]
+
+    def recount_domains(self) -> None:
+        """The counts of sensitive values, and the domains of quasi-identifiers."""
+        for name, about in self.manifest["sensitive"].items():
             labels = [*about["values"], *[None] * (len(about["counts"]) - len(about["values"]))]
             counts = Counter(dict(zip(labels, about["counts"], strict=True)))
-            counts.update(map(label_of, self.tables[self.of[name]][name]))
-            counts.subtract(map(label_of, before[self.of[name]][name]))
+            counts.update(map(label_of, self.cells(name)))
+            counts.subtract(map(label_of, self.cells(name, self.before)))
             there = [label for label in counts if counts[label] and label is not None]
             there.sort(key=float if about["kind"] == "numeric" else None)  # type: ignore[arg-type]
             nulls = [counts[None]] if counts[None] else []
             about |= {"values": there, "counts": [*(counts[label] for label in there), *nulls]}
-        for part in manifest.get("linked", {}).get("slices", ()):
-            part["groups"] = self.tables[part["table"]][part["group"]].n_unique()
-        for name, about in manifest["quasi"].items():
-            cells = self.tables[self.first][name].unique().cast(pl.String).to_list()
+        for name, about in self.manifest["quasi"].items():
+            cells = self.cells(name).unique().cast(pl.String).to_list()
             if "low" in about:
                 ends = [end for cell in cells if cell not in (None, "*") for end in read_range(about["kind"], cell)]
                 ends.sort(key=lambda end: place_of_value(about["kind"], end))
@@ -162,6 +168,8 @@ class Forger:
             elif about["kind"] == "set":
                 members = {member for cell in cells for member in read_set(cell)}
                 about |= {"values": len(members), "missing": None in members}
+            elif "values" not in about:
+                about["missing"] = None in cells
 
     def restamp(self, *, text: str | None = None) -> Verification:
         """Everything stamped, and what the verifier says."""

@@ -8,7 +8,8 @@ A change is fine only if one of these is so, and which one is counted:
 - named: `verify` says "not checked" of a thing of which it did not say so before.
 - true: another table or another guarantee of the same kind, all figures measured anew. The folder has the same files,
   tables, columns and types, the manifest the same keys, and differs only in `MEASURED`; a reader in plain Python who
-  knows nothing of the library finds every guarantee kept in every group that the files let him form.
+  knows nothing of the library finds every guarantee kept in every group that the files let him form, and every
+  quasi-identifier described as its cells show it.
 - told: only what no file can confirm is another, and it is as short as before (`TOLD`, named in docs/limits.md).
 
 Everything else was accepted and should not have been.
@@ -21,7 +22,7 @@ import math
 import random
 import re
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -29,15 +30,16 @@ from typing import Any
 import polars as pl
 import pyarrow.parquet as pq
 
-from brute_force_reader import Reader
+from brute_force_reader import LinkedReader, Reader
 from polyveil.errors import InputError, PolicyError
 from polyveil.verification import verify
 from polyveil.verification.canonical import manifest_text
 from verification.forgeries.forger import Forger
+from verification.forgeries.linked_forger import forger_of
 
 MEASURED = (
     "rows", "suppressed", "classes", "class_size", "loss", "quasi", "sensitive", "linked.slices",
-    "linked.rows_with_suppressed_values", "people", "guarantees",
+    "linked.rows_with_suppressed_values", "people", "guarantees", "relational.tables",
 )  # fmt: skip
 """Parts of a manifest that are measured from the tables, or say what is measured."""
 GUARANTEES = ("t", "l", "alpha", "beta", "delta")
@@ -99,11 +101,8 @@ def keys(part: Any) -> Any:
 class Mutator:
     """Changes one release again and again, each time from its genuine state."""
 
-    def __init__(
-        self, genuine: Path, place: Path, signer: Path | None = None, kinds: Sequence[str] | None = None
-    ) -> None:
+    def __init__(self, genuine: Path, place: Path, signer: Path | None = None) -> None:
         self.genuine, self.place, self.signer = genuine, place, signer
-        self.kinds = list(kinds or KINDS)
         self.before = learned(genuine)
         found = verify(genuine, signer=signer)
         assert found.holds, found.failures
@@ -113,8 +112,8 @@ class Mutator:
         """What was changed, and how it ended."""
         rng = random.Random(seed)
         shutil.rmtree(self.place, ignore_errors=True)
-        forger = Forger(self.genuine, self.place)
-        kind = rng.choice(self.kinds)
+        forger = forger_of(self.genuine, self.place)
+        kind = rng.choice(list(KINDS))
         try:
             what, text = KINDS[kind](forger, rng)
             forger.stamp(text=text)
@@ -143,13 +142,16 @@ class Mutator:
             return "named"
         keyed = "person" in {about["role"] for about in manifest["policy"]["columns"].values()}
         told = [place for place in TOLD if place != "people" or not keyed]
+        if not keyed:
+            told += [f"relational.tables.{name}.people" for name in manifest.get("relational", {}).get("tables", ())]
         if tables == once and all(_within(place, told) for place in differ):
             return "told" if len(json.dumps(manifest)) <= len(json.dumps(former)) + 20 else "accepted"
         same_keys = keys(manifest) == keys(former)
         measured = all(_within(place, MEASURED) or re.fullmatch(r"files\..*\.rows", place) for place in differ)
-        plain = "relational" not in manifest  # the reader joins no tables
-        if plain and same_keys and measured and not Reader(self.place).beyond():
-            return "true"
+        if same_keys and measured:
+            reader = (LinkedReader if "relational" in manifest else Reader)(self.place)
+            described = "domains" in self.open or not reader.misdescribed()
+            return "true" if described and not reader.beyond() else "accepted"
         return "accepted"
 
 

@@ -121,6 +121,32 @@ def test_a_domain_of_linked_tables_that_no_row_shows_is_refused(tmp_path: Path, 
     assert f"domain of {column}" in refused_for(forger.restamp())
 
 
+def test_what_only_a_cell_without_values_can_hide_is_named_as_not_checked(tmp_path: Path) -> None:
+    """A group that mixes missing cells and values shows `*`: what is described beyond the other cells is not shown."""
+    few = pl.int_range(pl.len()) < 2  # fewer than k, so they are among people who have a value
+    hidden = people().with_columns(pl.when(~few).then(pl.col(name)).alias(name) for name in ("age", "town"))
+    polyveil.anonymize(hidden, policy("generalized", "parquet"), out=tmp_path / "genuine", seed=1, report=False)
+    for number, (name, key, value) in enumerate((("age", "high", "97"), ("town", "missing", True))):
+        forger = Forger(tmp_path / "genuine", tmp_path / str(number))
+        assert "*" in forger.tables["table"][name].to_list()
+        assert None not in forger.tables["table"][name].to_list()
+        forger.manifest["quasi"][name][key] = value
+        found = forger.forged()
+        assert found.holds, found.failures
+        (named,) = [finding for finding in found.findings if finding.check == "domains"]
+        assert (named.outcome, name in named.message) == ("not checked", True)
+
+
+def test_summaries_of_linked_tables_that_are_none_are_refused(tmp_path: Path) -> None:
+    """Each in the place of a figure, or of the figures of all columns."""
+    polyveil.anonymize(linked_tables(60), linked_policy(), out=tmp_path / "genuine", seed=1, report=False)
+    for number, value in enumerate((None, "Alice", [], {"person.wage": None}, 10**400, {"Alice": {}})):
+        for key in ("k", "l"):
+            forger = Forger(tmp_path / "genuine", tmp_path / f"{number} {key}")
+            forger.manifest["relational"]["tables"]["visit"]["privacy"][key] = value
+            assert "figure" in {check.split(" (")[0] for check in refused_for(forger.restamp())}
+
+
 def test_linked_tables_that_do_not_say_whose_counts_they_give_are_refused(tmp_path: Path) -> None:
     polyveil.anonymize(linked_tables(60), linked_policy(), out=tmp_path / "genuine", seed=1, report=False)
     forger = Forger(tmp_path / "genuine", tmp_path / "release")

@@ -67,6 +67,13 @@ def variants() -> dict[str, tuple[pl.DataFrame, dict[str, Any]]]:
     return found
 
 
+def linked(keys: bool, ending: str) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
+    """Linked tables, by the groups of their people or by a key of every person."""
+    asked = linked_policy(keys=keys, l=2, **({"rows_per_person": {"at_most": 1}} if keys else {"t": 0.6}))
+    asked["release"]["format"] = ending
+    return linked_tables(150, seed=3) if keys else linked_tables(60), asked
+
+
 @pytest.fixture(scope="module")
 def genuine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Mutator]:
     """A release of every variant, signed where its name says so, with a place to change it in."""
@@ -77,13 +84,10 @@ def genuine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Mutator]:
         polyveil.anonymize(frame, asked, out=place / name, seed=1)
         found[name] = Mutator(place / name, place / f"changed {name}")
     for ending in ("csv", "parquet"):
-        name = f"linked tables {ending}"
-        asked = linked_policy(keys=ending == "csv")
-        polyveil.anonymize(
-            linked_tables(60), {**asked, "release": {**asked["release"], "format": ending}}, out=place / name, seed=1
-        )
-        kinds = [kind for kind in KINDS if kind not in ("cells", "policy")]  # other tables with other figures
-        found[name] = Mutator(place / name, place / f"changed {name}", kinds=kinds)
+        for keys in (False, True):
+            name = f"linked tables {'by keys' if keys else 'by group'} {ending}"
+            polyveil.anonymize(*linked(keys, ending), out=place / name, seed=1)
+            found[name] = Mutator(place / name, place / f"changed {name}")
     for form in FORMS:
         name = f"signed {form}"
         asked = policy(form, "parquet")
