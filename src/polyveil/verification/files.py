@@ -83,7 +83,7 @@ def check_form(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
         findings.append(fails("form", "the manifest's form is not the one its policy asks for"))
     asked = policy.release
     keyed = (asked.person == "pseudonym") == (policy.person is not None)
-    if not keyed or (asked.form == "generalized" and (asked.counts or asked.generalize is not None)):
+    if not keyed or (manifest.get("linked") is None and (asked.counts or asked.generalize is not None)):
         findings.append(fails("policy", "the public policy has settings that its form does not take"))
     return findings
 
