@@ -263,7 +263,7 @@ def test_the_tree_is_edited_by_keyboard_alone(page: Page, server: Server) -> Non
     page.get_by_label("Name of the group").fill("Heart and more")
     page.get_by_role("button", name="Rename").press("Enter")
     expect(page.get_by_role("treeitem", name=re.compile("^Heart and more, "))).to_be_visible()
-    page.get_by_role("button", name="Undo").press("Enter")
+    page.get_by_role("button", name="Undo", exact=True).press("Enter")
     expect(heart).to_be_visible()
 
 

@@ -15,8 +15,9 @@ from pydantic import BaseModel, ConfigDict, Field
 from polyveil.errors import InputError, PolicyError, PolyveilError
 from polyveil.methods import make_method
 from polyveil.policy import Policy, from_dict, from_text
-from polyveil.web.draft import Draft, open_draft, read_policy
+from polyveil.web.draft import read_policy
 from polyveil.web.jobs import Busy, Jobs
+from polyveil.web.roles import add_role_routes
 from polyveil.web.rows import add_row_routes
 from polyveil.web.store import FINISHED, Missing, RunState, Store, StoredRun, StoredTable
 from polyveil.web.tables import Library
@@ -105,6 +106,7 @@ def make_router(store: Store, jobs: Jobs, library: Library) -> APIRouter:
     _more_run_routes(router, store, jobs)
     _fetch_routes(router, store)
     add_row_routes(router, store, library)
+    add_role_routes(router, library)
     return router
 
 
@@ -157,7 +159,8 @@ def _draft_routes(router: APIRouter, store: Store, library: Library) -> None:
         def work() -> None:
             folder = store.table_folder(store.table(table_id).id)
             columns = library.open(table_id).table.columns
-            Draft(folder, read_policy(file.file.read(SMALL + 1)[:SMALL], columns, folder)).save()
+            data = read_policy(file.file.read(SMALL + 1)[:SMALL], columns, folder)
+            library.draft(table_id).replace(data)
 
         await _draft(work)
 
@@ -170,10 +173,8 @@ def _draft_routes(router: APIRouter, store: Store, library: Library) -> None:
         """Give a column of the draft the hierarchy of a file."""
 
         def work() -> None:
-            stored = store.table(table_id)
-            opened, folder = library.open(table_id), store.table_folder(table_id)
-            draft = open_draft(folder, opened.profiles, stored.policy)
-            draft.import_hierarchy(column, file.file.read(SMALL + 1)[:SMALL], opened.counts(column))
+            content = file.file.read(SMALL + 1)[:SMALL]
+            library.draft(table_id).import_hierarchy(column, content, library.open(table_id).counts(column))
 
         await _draft(work)
 
@@ -214,6 +215,13 @@ def _run_routes(router: APIRouter, store: Store, jobs: Jobs) -> None:
         """Stop a run; a finished one stays as it is."""
         _run(store, run_id)
         await jobs.cancel(run_id)
+        return _run_out(_run(store, run_id))
+
+    @router.post("/runs/{run_id}/stop")
+    async def stop_run(run_id: str) -> RunOut:
+        """End the search of a run now: it goes on with the best groups found so far. A finished run stays as it is."""
+        _run(store, run_id)
+        jobs.stop(run_id)
         return _run_out(_run(store, run_id))
 
     @router.delete("/runs/{run_id}", status_code=204)

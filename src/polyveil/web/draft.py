@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -23,19 +23,79 @@ from polyveil.table.profiling.column import ColumnProfile
 from polyveil.web.store import write_json
 
 FILE = "draft.json"
+_DECIDED = "decided"
+_STEPS = 100
+"""Most changes that can be undone."""
 
 
 class Draft:
-    """A policy as plain data, in the notation of the policy file, kept in a table's folder."""
+    """A policy as plain data, in the notation of the policy file, kept in a table's folder.
 
-    def __init__(self, folder: Path, data: dict[str, Any]) -> None:
+    `decided` names the columns whose role a person chose. Every saved change can be undone while the workbench runs;
+    `version` grows when the data is replaced or roles change, so that other pages of the table notice.
+    """
+
+    def __init__(self, folder: Path, data: dict[str, Any], decided: Iterable[str] = ()) -> None:
         self.folder = folder
         self.data = data
+        self.decided = set(decided)
+        self.version = 0
+        self._saved = self._text()
+        self._before: list[str] = []
+        self._after: list[str] = []
+
+    def _text(self) -> str:
+        return json.dumps({**self.data, _DECIDED: sorted(self.decided)})
 
     def save(self) -> None:
         """Write it down; a reload or a restart finds it."""
+        text = self._text()
+        if text != self._saved:
+            self._before = [*self._before[1 - _STEPS :], self._saved]
+            self._after.clear()
+            self._saved = text
+        self._write()
+
+    def _write(self) -> None:
         if self.folder.is_dir():
-            write_json(self.folder / FILE, self.data)
+            write_json(self.folder / FILE, json.loads(self._saved))
+
+    @property
+    def can_undo(self) -> bool:
+        return bool(self._before)
+
+    @property
+    def can_redo(self) -> bool:
+        return bool(self._after)
+
+    def undo(self) -> None:
+        """Back to before the last saved change, if there is one."""
+        self._step(self._before, self._after)
+
+    def redo(self) -> None:
+        """Make the change again that was undone last, if there is one."""
+        self._step(self._after, self._before)
+
+    def _step(self, source: list[str], target: list[str]) -> None:
+        if source:
+            target.append(self._saved)
+            self._saved = source.pop()
+            self.data = json.loads(self._saved)
+            self.decided = set(self.data.pop(_DECIDED))
+            self.version += 1
+            self._write()
+
+    def replace(self, data: dict[str, Any]) -> None:
+        """Another policy in the place of this one, all of it decided; it can be undone."""
+        self.data = data
+        self.decided = set(self.columns)
+        self.version += 1
+        self.save()
+
+    def snapshot(self) -> Draft:
+        """A copy as it was saved last, to be read in another thread."""
+        data = json.loads(self._saved)
+        return Draft(self.folder, data, data.pop(_DECIDED))
 
     @property
     def columns(self) -> dict[str, dict[str, Any]]:
@@ -58,6 +118,24 @@ class Draft:
             if role not in roles:
                 column.pop(key, None)
         self._drop_orphans()
+
+    def choose_roles(self, names: Iterable[str], role: str, profiles: Mapping[str, ColumnProfile]) -> None:
+        """A person chose this role for these columns: one change, with the types that the profiles know."""
+        for name in names:
+            self.columns.setdefault(name, {})
+            self.set_role(name, role)
+            column, about = self.columns[name], profiles.get(name)
+            # A role that generalizes or protects needs a type; the profile knows it.
+            if role in ("quasi", "sensitive") and "type" not in column and about is not None:
+                if about.hierarchy and role == "quasi":
+                    column["hierarchy"] = dict(about.hierarchy)
+                if about.type != "ordinal":
+                    column["type"] = about.type
+                if about.type == "date" and about.date_format:
+                    column["date_format"] = about.date_format
+            self.decided.add(name)
+        self.version += 1
+        self.save()
 
     def _drop_orphans(self) -> None:
         """Combinations of columns that are not sensitive any more, guarantees without a column to protect."""
@@ -104,15 +182,15 @@ class Draft:
         return policy, ()
 
 
-def open_draft(folder: Path, profiles: Sequence[ColumnProfile], policy: str | None) -> Draft:
+def open_draft(folder: Path, profiles: Sequence[ColumnProfile], policy: str | None, rows: int) -> Draft:
     """The saved draft, or a first one: the example's own policy, else what the profile suggests."""
     with suppress(OSError, json.JSONDecodeError):
         saved = json.loads((folder / FILE).read_text(encoding="utf-8"))
         if isinstance(saved, dict) and isinstance(saved.get("columns"), dict):
-            return Draft(folder, saved)
-    text = starter_policy(profiles) if policy is None else (folder / policy).read_text(encoding="utf-8")
+            return Draft(folder, saved, saved.pop(_DECIDED, ()))
+    text = starter_policy(profiles, rows=rows) if policy is None else (folder / policy).read_text(encoding="utf-8")
     chosen = fitted(from_text(text, folder=folder, files="beside"), [profile.name for profile in profiles])
-    draft = Draft(folder, self_contained(chosen))
+    draft = Draft(folder, self_contained(chosen), chosen.columns if policy else ())
     draft.save()
     return draft
 

@@ -10,6 +10,7 @@ from polyveil.errors import PolyveilError
 from polyveil.processes import command, environment
 from polyveil.web.settings import Settings
 from polyveil.web.store import FINISHED, RunState, Store, StoredRun, StoredTable
+from polyveil.web.worker import STOP
 
 GRACE_SECONDS = 3.0
 HOUSEKEEPING_SECONDS = 600.0
@@ -65,6 +66,12 @@ class Jobs:
         process = self.running.get(run_id)
         if process is not None:
             await _stop(process)
+
+    def stop(self, run_id: str) -> None:
+        """Ask a run to end its search now and to publish the best groups so far; a finished one stays as it is."""
+        run = self.store.run(run_id)
+        if run.state not in FINISHED:
+            (run.folder / STOP).touch()
 
     def _start_waiting(self) -> None:
         while self.waiting and len(self.tasks) < self.settings.workers:

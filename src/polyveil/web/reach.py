@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from polyveil.advice.overlap import advise_t
+from polyveil.advice.overlap import advise_t, sensitivity
 from polyveil.arrays import FloatArray, IntArray
-from polyveil.models import Attribute, FormField, Model, TCloseness, attributes_of, from_classes, one_class
+from polyveil.models import MODELS, Attribute, FormField, Model, TCloseness, attributes_of, from_classes, one_class
 from polyveil.policy import from_dict
 from polyveil.policy.guarantees import guarantee_keys
 from polyveil.policy.schema import Column
@@ -23,7 +23,8 @@ from polyveil.table.encode import encode
 from polyveil.table.source import Table
 
 _VALUES = 1000
-_DRAWS = 50
+MOST_ADVISED = 12
+"""Sensitive columns whose overlap is measured while a person waits: every pair counts, so that many take minutes."""
 
 
 @dataclass(frozen=True)
@@ -65,8 +66,11 @@ class Reach:
     columns: Mapping[str, Support]
     attributes: Mapping[str, Attribute]
     advised_t: float | None = None
-    """The t that the overlap of the sensitive columns suggests (roy2014); None for fewer than two."""
+    """The t that the overlap of the sensitive columns suggests (roy2014); None for fewer than two, or for many."""
     advised_between: tuple[float, float] | None = None
+    """The least and the greatest t of other ways to code and weigh the same values."""
+    known: dict[type[Model], Bounds | None] = field(default_factory=dict, compare=False)
+    """Bounds that were worked out already: with hundreds of columns they take seconds."""
 
     def most_l(self, diversity: str) -> int:
         """The largest l that all sensitive columns reach."""
@@ -77,6 +81,11 @@ class Reach:
 
         The strict end is what the whole table as one group keeps, the other what the worst group there could be has.
         """
+        if kind not in self.known:
+            self.known[kind] = self._bounds(kind)
+        return self.known[kind]
+
+    def _bounds(self, kind: type[Model]) -> Bounds | None:
         form, probes = kind.form, kind.probes(self.attributes)
         if form is None or not probes:
             return None
@@ -99,14 +108,19 @@ def reach(table: Table, draft: Mapping[str, Any], folder: Any) -> Reach:
     asked = {"columns": columns, "privacy": {"k": 2}, "missing": draft.get("missing")}
     coded = encode(bind(from_dict(asked, folder=folder, files="beside"), table))
     attributes = attributes_of(coded)
-    advice = advise_t(coded, draws=_DRAWS)
-    return Reach(
+    few = len(coded.sensitive) <= MOST_ADVISED
+    advice = advise_t(coded, draws=0) if few else None
+    others = [t for _, t in sensitivity(coded)] if advice is not None else []
+    found = Reach(
         coded.rows,
         {column.name: _support(attributes[column.name], column.distance) for column in coded.sensitive},
         attributes,
         None if advice is None else advice.t,
-        None if advice is None else advice.interval,
+        (min(others), max(others)) if others else None,
     )
+    for kind in MODELS.values():
+        found.bounds(kind)
+    return found
 
 
 def _support(about: Attribute, distance: str) -> Support:

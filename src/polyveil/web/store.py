@@ -12,6 +12,7 @@ import secrets
 import shutil
 import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -28,6 +29,8 @@ ENDINGS = (
     *(".zip", *EXCEL_SUFFIXES, *STATISTICAL_SUFFIXES, *PARQUET_SUFFIXES),
 )
 """How the names of uploads may end."""
+MOST_FILES = 1000
+"""Files of this machine that are offered for choice."""
 
 RunKind = Literal["anonymize", "bundle", "attack"]
 RunState = Literal["waiting", "running", "done", "failed", "cancelled", "crashed", "interrupted"]
@@ -126,13 +129,26 @@ class Store:
         allowed = [folder.resolve() for folder in self.settings.data_folders]
         if not allowed:
             raise InputError("no folder was opened for reading. Start the workbench with --data FOLDER")
-        try:
-            real = (allowed[0] / path).resolve(strict=True)
-        except (OSError, ValueError, RuntimeError):
-            real = None
-        if real is None or not any(real.is_relative_to(folder) for folder in allowed):
-            raise InputError("there is no such file below the folders the workbench may read")
-        return self._save_table(self._new(self.tables_folder), real.name, "file", real)
+        for folder in allowed:
+            with suppress(OSError, ValueError, RuntimeError):
+                real = (folder / path).resolve(strict=True)
+                if any(real.is_relative_to(each) for each in allowed):
+                    return self._save_table(self._new(self.tables_folder), real.name, "file", real)
+        raise InputError("there is no such file below the folders the workbench may read")
+
+    def files(self) -> list[tuple[Path, str, int]]:
+        """Files that may be opened, at most MOST_FILES, none hidden: path, name below its folder, bytes."""
+        found: list[tuple[Path, str, int]] = []
+        for folder in (each.resolve() for each in self.settings.data_folders):
+            for at, folders, names in os.walk(folder):
+                folders[:] = sorted(name for name in folders if not name.startswith("."))
+                for path in (Path(at, name) for name in sorted(names) if name.lower().endswith(ENDINGS)):
+                    if len(found) >= MOST_FILES:
+                        return found
+                    with suppress(OSError):
+                        if not path.name.startswith(".") and path.resolve().is_relative_to(folder):
+                            found.append((path, str(path.relative_to(folder)), path.stat().st_size))
+        return found
 
     def add_example(self, name: str, rows: int | None = None) -> StoredTable:
         """Write one of the built-in tables, with its policy."""

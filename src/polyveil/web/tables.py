@@ -17,6 +17,7 @@ from polyveil.table.profiling.column import ColumnProfile
 from polyveil.table.profiling.profile import column_profiles, singled_out
 from polyveil.table.profiling.types import as_numbers
 from polyveil.table.source import Table, read
+from polyveil.web.draft import Draft, open_draft
 from polyveil.web.store import Store
 
 KEPT = 3
@@ -65,6 +66,7 @@ class Library:
         self.store = store
         self._open: OrderedDict[str, OpenTable] = OrderedDict()
         self._reading: dict[str, threading.Lock] = {}
+        self._drafts: dict[str, Draft] = {}
         self._lock = threading.Lock()
 
     def open(self, table_id: str) -> OpenTable:
@@ -95,6 +97,20 @@ class Library:
         with self._lock:
             self._open.pop(table_id, None)
             self._reading.pop(table_id, None)
+            self._drafts.pop(table_id, None)
+
+    def draft(self, table_id: str) -> Draft:
+        """The policy being drafted for a table: one for all pages and tabs, so that none overwrites another."""
+        opened, stored = self.open(table_id), self.store.table(table_id)
+        with self._lock:
+            known = self._drafts.get(table_id)
+        if known is not None:
+            return known
+        folder, profiles = self.store.table_folder(table_id), opened.profiles
+        with self._lock:
+            if table_id not in self._drafts:
+                self._drafts[table_id] = open_draft(folder, profiles, stored.policy, opened.table.height)
+            return self._drafts[table_id]
 
     def singled_out(self, table_id: str, columns: list[str]) -> int:
         """Rows that no other row equals on these columns."""

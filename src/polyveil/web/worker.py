@@ -10,8 +10,10 @@ import json
 import logging
 import os
 import sys
+import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -21,33 +23,86 @@ from polyveil.web.intake import LINKED_POLICY
 from polyveil.web.store import write_json
 
 EVERY = 0.2
+STOP = "stop"
+"""The file that asks a run to end its search with the best groups so far."""
+SHARES = {
+    "read": (0.0, 0.05),
+    "encode": (0.05, 0.1),
+    "partition": (0.1, 0.75),
+    "compiling": (0.1, 0.15),
+    "searching": (0.15, 0.8),
+    "refine": (0.75, 0.85),
+    "release": (0.85, 0.87),
+    "measure": (0.87, 0.91),
+    "write": (0.91, 0.93),
+    "verify": (0.93, 0.97),
+    "views": (0.97, 1.0),
+}
+"""Where each stage of a run usually begins and ends, as a share of its time. Attacks have one stage."""
 
 
 class FileProgress(Progress):
-    """Writes where the run stands, a few times a second; keeps the notes so that the loss can be seen falling."""
+    """Writes where the run stands, a few times a second; keeps the notes so that the loss can be seen falling.
+
+    A file named `stop` in the run's folder ends work that can be stopped, with the best result so far.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = ""
-        self.start = time.monotonic()
+        self.began = self.stage_began = time.time()
         self.next_write = 0.0
+        self.share = 0.0
+        self.stopping = False
         self.history: list[tuple[float, str]] = []
 
     def stage(self, name: str) -> None:
-        self.name = name
+        self.name, self.stage_began = name, time.time()
         self._write(0.0, "")
 
     def advance(self, done: float, note: str = "") -> None:
-        now = time.monotonic()
+        now = time.time()
         if now < self.next_write and done < 1.0:
             return
         self.next_write = now + EVERY
         if note:
-            self.history = [*self.history, (round(now - self.start, 2), note)][-500:]
+            self.history = [*self.history, (round(now - self.began, 2), note)][-500:]
         self._write(done, note)
 
+    @contextmanager
+    def stoppable(self, stop: Callable[[], None]) -> Iterator[None]:
+        over = threading.Event()
+
+        def watch() -> None:
+            while not over.wait(EVERY):
+                if (self.path.parent / STOP).exists():
+                    stop()
+                    return
+
+        self.stopping = True
+        threading.Thread(target=watch, daemon=True).start()
+        try:
+            yield
+        finally:
+            over.set()
+            self.stopping = False
+
     def _write(self, done: float, note: str) -> None:
-        write_json(self.path, {"stage": self.name, "done": done, "note": note, "history": self.history})
+        now = time.time()
+        begin, end = SHARES.get(self.name, (0.0, 1.0))
+        # A stage may come twice, and another may be skipped; the bar never goes back.
+        self.share = max(self.share, begin + (end - begin) * min(max(done, 0.0), 1.0))
+        about = {"stage": self.name, "done": done, "note": note, "history": self.history}
+        about |= {"began": self.began, "share": self.share, "stoppable": self.stopping}
+        write_json(self.path, about | {"at": now, "left": self._left(done, end, now)})
+
+    def _left(self, done: float, end: float, now: float) -> float | None:
+        """Seconds until the end, once the stage has come far enough to tell."""
+        passed = now - self.stage_began
+        if done < 0.03 or passed < 1.0:
+            return None
+        rest = passed * (1.0 - min(done, 1.0)) / done
+        return rest + (now - self.began + rest) * (1.0 - end) / end
 
 
 def run(folder: Path) -> dict[str, Any]:
@@ -130,6 +185,7 @@ def _attack(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[
     """Let every adversary try the release of another run."""
     from polyveil.attacks import attack
 
+    progress.stage("attack")
     report = attack(Path(about["release"]), Path(about["path"]), progress=progress)
     return {"attacks": report.to_dict()}
 

@@ -100,7 +100,7 @@ def regrouped(task: Task, people: People, labels: IntArray, failing: Failing, ef
         for i in range(MENDING):
             seed = int(task.rng.integers(2**31 - 1))
             ready.round(groups, _attempts(effort, groups), (heat[i], heat[i + 1]), prices[i], seed, clock.stop)
-            task.progress.advance((i + 1) / (MENDING + SETTLING), f"loss {_mean_loss(groups):.4f}")
+            task.progress.advance((i + 1) / (MENDING + SETTLING), _lost(task, groups))
         labels[kept] = ready.labels(groups)
         labels = merge_failing(task.table, labels, failing)
         return _settled(task, ready, labels, kept, failing, effort, clock)
@@ -129,7 +129,7 @@ def _settled(
         seed = int(task.rng.integers(2**31 - 1))
         ready.round(groups, _attempts(effort, groups), (0.0, 0.0), STRICT, seed, clock.stop)
         done += 1
-        task.progress.advance(min((MENDING + done) / (MENDING + SETTLING), 1.0), f"loss {_mean_loss(groups):.4f}")
+        task.progress.advance(min((MENDING + done) / (MENDING + SETTLING), 1.0), _lost(task, groups))
     found = labels.copy()
     found[kept] = ready.labels(groups)
     return labels if failing(kept, found[kept]).any() else found
@@ -142,6 +142,11 @@ def _attempts(effort: str | float, groups: Groups) -> int:
     if effort == "thorough":
         return int(THOROUGH * people)
     return int(max(min(FAST * people, MOST), people))
+
+
+def _lost(task: Task, groups: Groups) -> str:
+    whole = sum(column.weight for column in task.table.quasi) or 1.0
+    return f"{100 * _mean_loss(groups) / whole:.2f} % lost so far"
 
 
 def _mean_loss(groups: Groups) -> float:

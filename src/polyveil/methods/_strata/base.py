@@ -252,12 +252,15 @@ def strata_asked(asked: Literal["k"] | int, task: Task, rows: int) -> int:
 def least_loss(evaluate: Callable[[int], Trial], least: int, most: int, task: Task) -> Trial:
     """The trial with the least loss found: a rising sequence of g, then closer looks around its best."""
     tried: dict[int, Trial] = {}
+    whole = sum(column.weight for column in task.table.quasi) or 1.0
 
     def look(g: int) -> Trial:
         if g not in tried:
             tried[g] = evaluate(g)
             best = min(trial.loss for trial in tried.values())
-            task.progress.advance(len(tried) / (len(tried) + 6.0), f"strata {g}, least loss so far {best:.3f}")
+            task.progress.advance(
+                len(tried) / (len(tried) + 6.0), f"strata {g}, {100 * best / whole:.2f} % lost so far"
+            )
         return tried[g]
 
     g, since_best, least_so_far = least, 0, np.inf

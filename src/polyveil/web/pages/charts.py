@@ -47,7 +47,7 @@ def protection_of(run: StoredRun, axis: str) -> float | None:
 def frontier(runs: Sequence[StoredRun], axis: str, chosen: str) -> dict[str, Any]:
     """All runs, loss against protection; those that no other run beats in both are joined by a line."""
     points = [
-        (protection, float(run.outcome["summary"]["loss"]["normalized_loss"]), run)
+        (protection, 100 * float(run.outcome["summary"]["loss"]["normalized_loss"]), run)
         for run in runs
         if (protection := protection_of(run, axis)) is not None
     ]
@@ -67,7 +67,7 @@ def frontier(runs: Sequence[StoredRun], axis: str, chosen: str) -> dict[str, Any
         "grid": {"left": 34, "right": 24, "top": 24, "bottom": 40, "containLabel": True},
         "tooltip": {"trigger": "item", ":formatter": "p => tooltipOfRun(p)"},
         "xAxis": _axis(AXES[axis], type="value", **_room([p for p, *_ in points], 1.0 if axis == "k" else 0.02)),
-        "yAxis": _axis("loss", type="value", nameGap=42, **_room([loss for _, loss, _ in points], 0.02)),
+        "yAxis": _axis("detail lost, %", type="value", nameGap=42, **_room([loss for _, loss, _ in points], 2.0)),
         "series": [
             {"type": "line", "data": [list(point) for point in best], "symbol": "none", "silent": True,
              "lineStyle": {"color": ACCENT, "type": "dashed", "width": 1.5}},

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from nicegui import events, ui
 
@@ -12,11 +14,14 @@ from polyveil.table.profiling.column import ColumnProfile
 from polyveil.web.pages.layout import frame, next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import bars, card, drop_zone, figure, grid, notice, row, stack, text, trusted
-from polyveil.web.store import StoredTable
+from polyveil.web.roles import TYPES
+from polyveil.web.store import MOST_FILES, StoredTable
+from polyveil.web.tables import ColumnSketch
 
 KINDS = {"upload": "uploaded", "file": "file on this machine", "example": "example"}
 ACCEPTED = ".csv,.tsv,.tab,.txt,.gz,.zip,.xlsx,.xlsm,.sav,.zsav,.dta,.sas7bdat,.xpt,.parquet,.pq"
-TYPES = {"numeric": "number", "categorical": "category", "ordinal": "ordered category", "date": "date"}
+CARDS = 24
+"""Columns that are sketched at once."""
 
 
 def add(bench: Workbench) -> None:
@@ -67,21 +72,38 @@ def _upload(bench: Workbench) -> None:
 def _file(bench: Workbench) -> None:
     with card("Open a file on this machine", "Only from the folders named when the workbench was started."):
         place = stack()
+        files = bench.store.files()
+        names = {str(path): f"{name} ({_size(size)})" for path, name, size in files}
+
+        def open_it() -> None:
+            place.clear()
+            try:
+                stored = bench.store.add_file(str(chosen.value or ""))
+            except PolyveilError as error:
+                with place:
+                    notice(str(error))
+                return
+            ui.navigate.to(f"/?table={stored.id}")
+
         with row("pv-end"):
-            name = ui.input("Path below the folder").classes("pv-grow").props("outlined dense")
+            chosen: ui.select | ui.input
+            if 0 < len(files) < MOST_FILES:
+                chosen = ui.select(names, label="File", value=str(files[0][0]) if len(files) == 1 else None)
+                chosen.props("outlined dense use-input fill-input hide-selected input-debounce=0")
+            else:  # nothing to list, or too many to choose from
+                chosen = ui.input("Path below the folder").props("outlined dense")
+                chosen.on("keydown.enter", open_it)
+            chosen.classes("pv-grow")
+            ui.button("Open", on_click=open_it).props('unelevated no-caps aria-label="Open the file"')
+        if not files:
+            text(
+                "No file in these folders can be read. Readable: CSV, Excel, SPSS, Stata, SAS, Parquet.",
+                classes="pv-hint",
+            )
 
-            def open_it() -> None:
-                place.clear()
-                try:
-                    stored = bench.store.add_file(name.value or "")
-                except PolyveilError as error:
-                    with place:
-                        notice(str(error))
-                    return
-                ui.navigate.to(f"/?table={stored.id}")
 
-            name.on("keydown.enter", open_it)
-            ui.button("Open", on_click=open_it).props("unelevated no-caps")
+def _size(size: int) -> str:
+    return f"{size / 1e6:,.1f} MB" if size >= 100_000 else f"{max(size / 1e3, 0.1):,.1f} kB"
 
 
 def _examples(bench: Workbench) -> None:
@@ -176,25 +198,62 @@ async def _look(work: Work) -> None:
             figure({"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar"}.get(table.delimiter, "?"), "delimiter")
         if table.encoding:
             figure(table.encoding, "encoding")
-    with ui.element("ul").classes("pv-cards").props('aria-label="Columns"'):
-        for about in profiles:
-            with ui.element("li").classes("pv-card pv-column-card"):
-                with row("pv-between"):
-                    text(about.name, "h2", "pv-h3")
-                    text(TYPES[about.type], "span", "pv-tag")
-                text(_about(about, table.height), classes="pv-hint")
-                trusted(bars(sketches[about.name], about.name))
-                for hint in about.missing_hints[:2]:
-                    text(f"“{hint.marker}” in {hint.rows:,} rows may mean missing", classes="pv-hint pv-warn")
+    _sketches(profiles, sketches, table.height)
     with card("Rows", "Loaded as you scroll."):
         grid(f"/api/tables/{work.stored.id}/rows", list(table.columns), label="Rows of the table")
     next_step("data", work.stored.id)
+
+
+def _sketches(profiles: Sequence[ColumnProfile], sketches: Mapping[str, ColumnSketch], rows: int) -> None:
+    """A card for each column, a few at a time; a search where there are many."""
+    wanted, most = "", CARDS
+
+    def look(event: events.ValueChangeEventArguments[Any]) -> None:
+        nonlocal wanted, most
+        wanted, most = str(event.value or "").strip().lower(), CARDS
+        draw()
+
+    def more() -> None:
+        nonlocal most
+        most += CARDS
+        draw()
+
+    if len(profiles) > CARDS:
+        search = ui.input("Search columns", on_change=look).props("outlined dense clearable debounce=200")
+        search.style("max-width: 420px; width: 100%")
+    place = stack()
+
+    def draw() -> None:
+        found = [about for about in profiles if wanted in about.name.lower()]
+        place.clear()
+        with place:
+            with ui.element("ul").classes("pv-cards").props('aria-label="Columns"'):
+                for about in found[:most]:
+                    _sketch(about, sketches[about.name], rows)
+            if len(found) > most:
+                label = f"Show more ({len(found) - most:,} columns are not shown)"
+                ui.button(label, on_click=more).props("outline no-caps").style("align-self: start")
+
+    draw()
+
+
+def _sketch(about: ColumnProfile, sketch: ColumnSketch, rows: int) -> None:
+    with ui.element("li").classes("pv-card pv-column-card"):
+        with row("pv-between"):
+            text(about.name, "h2", "pv-h3")
+            text(TYPES[about.type], "span", "pv-tag")
+        text(_about(about, rows), classes="pv-hint")
+        trusted(bars(sketch, about.name))
+        for hint in about.missing_hints[:2]:
+            text(f"“{hint.marker}” in {hint.rows:,} rows may mean missing", classes="pv-hint pv-warn")
 
 
 def _about(about: ColumnProfile, rows: int) -> str:
     parts = [f"{about.distinct:,} value{'s' if about.distinct != 1 else ''}"]
     if about.missing:
         parts.append(f"{about.missing / max(rows, 1):.1%} missing")
+    if about.unique_share == 1.0:
+        return "Every value is unique."
     if about.unique_share > 0.0005:
-        parts.append(f"{about.unique_share:.1%} of rows alone with theirs")
+        parts.append(f"{about.unique_share:.1%} of the rows have a value of their own")
     return ", ".join(parts)

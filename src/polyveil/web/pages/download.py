@@ -8,7 +8,7 @@ from nicegui import ui
 
 from polyveil.web.pages.layout import next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench
-from polyveil.web.pages.parts import card, notice, row, stack, text
+from polyveil.web.pages.parts import card, copy_button, notice, stack, text
 from polyveil.web.pages.runs import figures_of
 from polyveil.web.store import StoredRun
 
@@ -56,6 +56,7 @@ def _build(work: Work, wanted: str | None) -> None:
                 "All your settings. Open the file again in Columns, or use it on the command line.",
                 classes="pv-hint",
             )
+            copy_button(run.policy, "Copy the policy")
             text(run.policy, "pre", "pv-code pv-yaml").props('tabindex=0 aria-label="Policy file"')
     next_step("download", work.stored.id)
 
@@ -94,10 +95,7 @@ def _again(run: StoredRun) -> None:
     command = command_line(run)
     with card("The same on the command line"):
         text(command, "pre", "pv-code").props('tabindex=0 aria-label="Command line"')
-        with row():
-            ui.button("Copy", icon="content_copy", on_click=lambda: ui.clipboard.write(command)).props(
-                "outline no-caps dense"
-            )
+        copy_button(command, "Copy the commands")
         text(
             "Rows are released in a new random order each time. "
             "Groups and detail lost are the same with the same seed.",

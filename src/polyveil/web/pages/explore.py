@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -16,6 +17,7 @@ from polyveil.web.pages.download import file_item
 from polyveil.web.pages.layout import frame, next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench
 from polyveil.web.pages.parts import card, figure, notice, row, stack, text, trusted
+from polyveil.web.pages.progress_bar import progress_bar, stamp_of
 from polyveil.web.pages.runs import figures_of, least_l, worst_t
 from polyveil.web.pages.side_by_side import side_by_side
 from polyveil.web.store import FINISHED, StoredRun
@@ -147,7 +149,7 @@ def _losses(by_attribute: Mapping[str, float]) -> None:
             "div",
             tag("span", name, class_="pv-bar-label"),
             tag("span", tag("span", style=f"width:{100 * value:.1f}%"), class_="pv-bar-track"),
-            tag("span", f"{value:.3f}", class_="pv-bar-rows"),
+            tag("span", f"{value:.1%}", class_="pv-bar-rows"),
             class_="pv-bar",
         )
         for name, value in sorted(by_attribute.items(), key=lambda item: -item[1])
@@ -235,23 +237,27 @@ def _attacks(bench: Workbench, run: StoredRun) -> None:
                 notice(str(error))
         draw()
 
+    def again() -> None:
+        button = ui.button("Attack this release", icon="gpp_maybe", on_click=start)
+        button.props("outline no-caps").style("align-self: start")
+
     def draw() -> None:
         attack = bench.store.attack_on(run.id)
-        stamp = "none" if attack is None else f"{attack.id} {attack.state}"
+        stamp = "none" if attack is None else f"{attack.id} {stamp_of(attack)}"
         if stamp == shown["stamp"]:
             return
         shown["stamp"] = stamp
         place.clear()
         with place:
             if attack is None:
-                ui.button("Attack this release", icon="gpp_maybe", on_click=start).props("outline no-caps").style(
-                    "align-self:start"
-                )
+                again()
             elif attack.state not in FINISHED:
-                with row().props("role=status"):
-                    ui.spinner(size="1.4rem")
-                    text("Attacks are running", "span", "pv-hint")
+                progress_bar(attack, "Progress of the attacks")
+                ui.button("Cancel", icon="stop", on_click=partial(bench.jobs.cancel, attack.id)).props(
+                    'outline dense no-caps aria-label="Cancel the attacks"'
+                ).style("align-self: start; padding: 4px 12px")
             elif attack.state != "done":
+                again()
                 notice(attack.outcome.get("error", {}).get("message", attack.state), title="The attacks did not finish")
             else:
                 _attack_table(attack.outcome["attacks"])
@@ -317,15 +323,14 @@ def _brought_back(bench: Workbench, run_id: str) -> None:
 
     def draw() -> None:
         run = bench.store.run(run_id)
-        if run.state == state["drawn"]:
+        stamp = run.state if run.state in FINISHED else stamp_of(run)
+        if stamp == state["drawn"]:
             return
-        state["drawn"] = run.state
+        state["drawn"] = stamp
         place.clear()
         with place:
             if run.state not in FINISHED:
-                with ui.element("div").classes("pv-waiting").props("role=status"):
-                    ui.spinner(size="2rem")
-                    text("Verifying the release", "span")
+                progress_bar(run, "Progress of the verification")
             elif run.state != "done":
                 notice(run.outcome.get("error", {}).get("message", run.state), title="The release cannot be opened")
             else:

@@ -9,6 +9,7 @@ from nicegui import ui
 
 from polyveil.errors import PolyveilError, kind_and_place
 from polyveil.reports.markup import Markup
+from polyveil.web.draft import Draft
 from polyveil.web.pages.page_context import Work, Workbench, in_thread, open_work
 from polyveil.web.pages.parts import notice, text, trusted
 
@@ -42,11 +43,15 @@ STEPS = (
     Step("download", "Download"),
 )
 
+DRAFTED = ("columns", "privacy", "run")
+"""The steps that change the draft."""
+
 
 def frame(bench: Workbench, step: str, table_id: str | None, table_name: str = "") -> ui.element:
     """Header and steps; returns the place for the content."""
     ui.add_head_html('<link rel="stylesheet" href="/_workbench/style.css">')
-    ui.add_head_html('<script src="/_workbench/workbench.js" defer></script>')
+    for script in ("workbench", "columns"):
+        ui.add_head_html(f'<script src="/_workbench/{script}.js" defer></script>')
     ui.colors(primary="#1f6f7a", secondary="#48636a", accent="#8a5a2b", positive="#2e7d4f", negative="#b3382f")
     dark = ui.dark_mode(bench.dark)
     title = next(each.title for each in STEPS if each.key == step)
@@ -57,12 +62,45 @@ def frame(bench: Workbench, step: str, table_id: str | None, table_name: str = "
             text("polyveil", "span", "pv-brand-name")
         if table_name:
             text(table_name, "span", "pv-table-name").props(f'title="{_attribute(table_name)}"')
-        ui.element("div").classes("pv-grow")
+        ui.element("div").classes("pv-grow pv-tools-end").mark("tools")
         _appearance(bench, dark)
     _steps(step, table_id)
     main = ui.element("main").classes("pv-main").props("id=content")
     ui.skip_link("Skip to the content", target=main)
     return main
+
+
+def _undo_and_redo(draft: Draft) -> None:
+    """Undo and redo over the whole draft, and a look whether another page changed it."""
+    seen = [draft.version]
+
+    def follow() -> None:
+        undo.set_enabled(draft.can_undo)
+        redo.set_enabled(draft.can_redo)
+        if draft.version != seen[0]:
+            seen[0] = draft.version
+            # The list of columns brings itself up to date; every other view is drawn anew.
+            ui.run_javascript(
+                "const list = document.querySelector('pv-columns');"
+                f"list ? list.refresh({draft.version}) : location.reload()"
+            )
+
+    def step(change: Callable[[], None]) -> None:
+        change()
+        follow()
+
+    with ui.teleport(".pv-tools-end"):
+        undo = _tool("undo", "Undo the last change", lambda: step(draft.undo))
+        redo = _tool("redo", "Redo the change", lambda: step(draft.redo))
+    follow()
+    ui.timer(0.5, follow)
+
+
+def _tool(icon: str, label: str, on_click: Callable[[], None]) -> ui.button:
+    button = ui.button(icon=icon, on_click=on_click).props(f'flat round dense color=secondary aria-label="{label}"')
+    with button.classes(f"pv-{icon}"):
+        ui.tooltip(label)
+    return button
 
 
 def _attribute(value: str) -> str:
@@ -126,6 +164,8 @@ def table_page(bench: Workbench, step: str, table_id: str, build: Callable[[Work
             work = await in_thread(open_work, bench, table_id)
             waiting.delete()
             with main:
+                if step in DRAFTED:
+                    _undo_and_redo(work.draft)
                 await build(work)
         except PolyveilError as error:
             fail(str(error))

@@ -1,41 +1,16 @@
-"""The runs of a table on the page: their progress with the loss falling, cancelling, why one failed, side by side."""
+"""The runs of a table on the page: their progress, stopping and cancelling, why one failed, side by side."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
-from typing import Any
-
 from nicegui import ui
 
-from polyveil.reports.markup import Markup, tag
 from polyveil.web.pages.page_context import Work
 from polyveil.web.pages.parts import card, notice, row, stack, text, trusted
+from polyveil.web.pages.progress_bar import progress_bar, stamp_of
 from polyveil.web.pages.runs import comparison, figures_of
 from polyveil.web.store import FINISHED, StoredRun
 
-STAGES = (
-    "read",
-    "encode",
-    "partition",
-    "compiling",
-    "searching",
-    "refine",
-    "release",
-    "measure",
-    "write",
-    "verify",
-    "views",
-)
-NAMES = {
-    "views": "prepare the charts",
-    "partition": "find groups",
-    "compiling": "compile for this machine, once",
-    "searching": "find groups",
-    "waiting": "waiting",
-}
 TONES = {"done": "pv-ok", "failed": "pv-stop", "crashed": "pv-stop", "cancelled": "pv-care", "interrupted": "pv-care"}
-_LOSS = re.compile(r"(\d+(?:\.\d+)?) % lost")
 
 
 class _Card:
@@ -44,6 +19,7 @@ class _Card:
     def __init__(self, box: ui.element) -> None:
         self.box = box
         self.body: ui.element
+        self.stop: ui.button | None = None
         self.state = ""
         self.stamp = ""
 
@@ -88,17 +64,20 @@ class Runs:
             shown.box.clear()
             with shown.box:
                 self._draw(run, shown)
-        progress = run.progress
-        stamp = f"{progress.get('stage')} {progress.get('done')} {progress.get('note')}"
-        if run.state not in FINISHED and shown.stamp != stamp:
+        if run.state in FINISHED:
+            return
+        if shown.stop is not None:
+            shown.stop.set_visibility(bool(run.progress.get("stoppable")))
+        stamp = stamp_of(run)
+        if shown.stamp != stamp:
             # The buttons stay where they are while the figures move.
             shown.stamp = stamp
             shown.body.clear()
             with shown.body:
-                _working(run, progress)
+                progress_bar(run, "Progress of the run")
 
     def _draw(self, run: StoredRun, shown: _Card) -> None:
-        shown.stamp = ""
+        shown.stamp, shown.stop = "", None
         with row("pv-between pv-nowrap"):
             text(run.title, "h2", "pv-h3")
             text(run.state, "span", f"pv-tag {TONES.get(run.state, '')}").props("role=status")
@@ -115,7 +94,19 @@ class Runs:
             if run.state in FINISHED:
                 self._delete_button(run)
             else:
+                shown.stop = self._stop_button(run)
                 self._cancel_button(run)
+
+    def _stop_button(self, run: StoredRun) -> ui.button:
+        def stop() -> None:
+            self.work.bench.jobs.stop(run.id)
+            button.set_text("Stopping")
+            button.disable()
+
+        button = ui.button("Stop and keep the best", icon="flag", on_click=stop).props("outline dense no-caps")
+        button.style("padding: 4px 12px").props["aria-label"] = f"Stop the run {run.title} and keep the best groups"
+        button.set_visibility(False)
+        return button
 
     def _cancel_button(self, run: StoredRun) -> None:
         async def cancel() -> None:
@@ -132,20 +123,6 @@ class Runs:
 
         button = ui.button("Delete", on_click=delete).props("flat dense no-caps color=secondary")
         button.props["aria-label"] = f"Delete the run {run.title}"
-
-
-def _working(run: StoredRun, progress: Mapping[str, Any]) -> None:
-    stage = str(progress.get("stage", "waiting"))
-    at = STAGES.index(stage) if stage in STAGES else 0
-    done = (at + float(progress.get("done", 0.0))) / len(STAGES) if run.state == "running" else 0.0
-    with ui.element("div").classes("pv-progress").props("role=progressbar aria-valuemin=0 aria-valuemax=100") as bar:
-        bar.props(f'aria-valuenow={100 * done:.0f} aria-label="Progress of the run"')
-        ui.element("div").style(f"width: {100 * done:.1f}%")
-    note = str(progress.get("note", ""))
-    text(f"{NAMES.get(stage, stage)}{': ' + note if note else ''}", classes="pv-hint")
-    falling = [(at, float(found[1])) for at, words in progress.get("history", []) if (found := _LOSS.search(words))]
-    if len(falling) > 1:
-        trusted(falling_line(falling))
 
 
 def _link(label: str, address: str) -> None:
@@ -174,19 +151,3 @@ def _why(run: StoredRun) -> None:
             notice(f"{fault['rule']}.", title=fault["place"], remedy=fault["remedy"])
     elif error:
         notice(error.get("message", ""), title="It failed")
-
-
-def falling_line(points: list[tuple[float, float]]) -> Markup:
-    """The loss so far, over time."""
-    start, end = points[0][0], max(points[-1][0], points[0][0] + 1e-9)
-    most = max(loss for _, loss in points)
-    least = min(loss for _, loss in points)
-    span = max(most - least, 1e-9)
-    path = " ".join(
-        f"{100 * (at - start) / (end - start):.2f},{3 + 34 * (1 - (loss - least) / span):.2f}" for at, loss in points
-    )
-    line = tag("polyline", points=path, fill="none", stroke="currentColor", stroke_width="2",
-               vector_effect="non-scaling-stroke")  # fmt: skip
-    drawn = tag("svg", line, viewBox="0 0 100 40", preserveAspectRatio="none", class_="pv-spark", role="img",
-                aria_label=f"Detail lost so far, from {most:.3g} % down to {least:.3g} %")  # fmt: skip
-    return tag("div", drawn, tag("p", f"{most:.3g} % → {points[-1][1]:.3g} % of the detail lost", class_="pv-hint"))

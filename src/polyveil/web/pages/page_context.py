@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from polyveil.web.draft import Draft, open_draft
+from polyveil.web.draft import Draft
 from polyveil.web.jobs import Jobs
 from polyveil.web.settings import Settings
 from polyveil.web.store import Store, StoredTable, write_json
@@ -51,9 +51,7 @@ class Work:
 def open_work(bench: Workbench, table_id: str) -> Work:
     """Read the table (once) and find its draft; takes a moment for a large one, so call it in a thread."""
     stored = bench.store.table(table_id)
-    opened = bench.library.open(table_id)
-    draft = open_draft(bench.store.table_folder(table_id), opened.profiles, stored.policy)
-    return Work(bench, stored, opened, draft)
+    return Work(bench, stored, bench.library.open(table_id), bench.library.draft(table_id))
 
 
 async def in_thread(work: Callable[..., Found], *arguments: Any) -> Found:

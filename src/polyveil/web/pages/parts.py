@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from nicegui import ui
@@ -35,6 +35,17 @@ def row(classes: str = "") -> ui.element:
 
 def stack(classes: str = "") -> ui.element:
     return ui.element("div").classes(f"pv-stack {classes}")
+
+
+def copy_button(content: str | Callable[[], str], label: str) -> None:
+    """Puts a text on the clipboard and says so."""
+
+    def copy() -> None:
+        ui.clipboard.write(content if isinstance(content, str) else content())
+        button.set_text("Copied")
+
+    button = ui.button(label, icon="content_copy", on_click=copy).props("outline no-caps dense")
+    button.style("align-self: start; padding: 4px 12px")
 
 
 def notice(message: str, kind: str = "error", title: str = "", remedy: str = "") -> ui.element:

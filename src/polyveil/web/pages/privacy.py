@@ -8,6 +8,7 @@ from typing import Any
 
 from nicegui import ui
 
+from polyveil.advice.recommendation import WIDE_RANGE
 from polyveil.errors import Fault, PolyveilError
 from polyveil.models import JointCloseness, KAnonymity, LevelDiversity, Model, TCloseness
 from polyveil.policy.guarantees import guarantee_keys
@@ -24,6 +25,8 @@ DIVERSITY = {
     "entropy": "as uncertain as l equal values",
     "recursive": "recursive (c,l)",
 }
+MANY = 12
+"""From more sensitive columns on, those without a t of their own are offered in a choice."""
 _OWN_CARD = ("l", "t")
 """Guarantees of single columns with more to choose than a threshold."""
 
@@ -122,16 +125,35 @@ class _Privacy:
         with box:
             self._advice(top)
             text("For individual columns", "h3", "pv-h3")
-            for name in self.names:
+            shown = self.names
+            if len(self.names) > MANY:
+                shown = [name for name in self.names if self.work.draft.columns[name].get("t") is not None]
+                self._choose_own_t([name for name in self.names if name not in shown], top)
+            for name in shown:
                 self._own_t(name, faults)
+
+    def _choose_own_t(self, names: Sequence[str], top: float) -> None:
+        """Many columns: a choice instead of a list."""
+
+        def add(event: Any) -> None:
+            self.work.draft.columns[event.value]["t"] = min(self.asked.get("t") or 0.2, top)
+            self.draw()
+
+        label = f"Give one of {len(names):,} columns a t of its own"
+        chosen = ui.select(list(names), label=label, on_change=add)
+        chosen.props("outlined dense use-input fill-input hide-selected input-debounce=0").classes("pv-grow")
 
     def _advice(self, top: float) -> None:
         """What the table itself suggests for t."""
         advised, between = self.reach.advised_t, self.reach.advised_between
         if advised is None:
             return
-        words = f"Advice: t = {advised:.2f}, from how much the sensitive columns overlap"
-        words += f" (95 % interval {between[0]:.2f} to {between[1]:.2f})." if between else "."
+        words = f"Advice: t = {advised:.2f}, from how much the sensitive columns overlap."
+        decides = between is None or between[1] - between[0] <= WIDE_RANGE
+        if between:
+            words += f" Other ways to code the same values give t from {between[0]:.2f} to {between[1]:.2f}"
+            words += "." if decides else ": too wide a range for the overlap alone to decide."
+            words += " It says how alike the columns are, not how much protection people need."
 
         def take() -> None:
             self.asked["t"] = round(min(max(advised, 0.01), top), 2)
@@ -139,7 +161,8 @@ class _Privacy:
 
         with row("pv-between"):
             text(words, "span", "pv-hint pv-grow")
-            ui.button("Use it", on_click=take).props('outline dense no-caps aria-label="Use the advised t"')
+            if decides:
+                ui.button("Use it", on_click=take).props('outline dense no-caps aria-label="Use the advised t"')
 
     def _own_t(self, name: str, faults: Sequence[Fault]) -> None:
         column, support = self.work.draft.columns[name], self.reach.columns[name]

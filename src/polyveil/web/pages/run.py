@@ -15,7 +15,7 @@ from polyveil.web.pages.layout import next_step, table_page
 from polyveil.web.pages.live_runs import Runs
 from polyveil.web.pages.options import options_form
 from polyveil.web.pages.page_context import Work, Workbench, in_thread
-from polyveil.web.pages.parts import at_place, card, fault_notice, notice, row, stack, text
+from polyveil.web.pages.parts import at_place, card, copy_button, fault_notice, notice, row, stack, text
 
 
 def add(bench: Workbench) -> None:
@@ -145,6 +145,12 @@ class _Start:
         button = ui.button("Start the run", icon="play_arrow", on_click=start).props("unelevated no-caps")
         button.mark("start").style("align-self: flex-start")
         button.set_enabled(not faulty)
+        if not faulty:
+            copy_button(self._policy, "Copy the policy")
+
+    def _policy(self) -> str:
+        policy, _ = self.work.draft.check()
+        return "" if policy is None else to_yaml(policy)
 
 
 def _title(name: str, title: str) -> str:

@@ -3,7 +3,7 @@
 window.tooltipOfRun = (point) => {
   const name = document.createElement("span");
   name.textContent = point.name;
-  return `${name.innerHTML}<br>loss ${point.value[1].toFixed(3)}, protection ${+point.value[0].toFixed(4)}`;
+  return `${name.innerHTML}<br>${point.value[1].toFixed(1)} % of the detail lost, protection ${+point.value[0].toFixed(4)}`;
 };
 
 (() => {
@@ -15,6 +15,16 @@ window.tooltipOfRun = (point) => {
     const all = [...node.closest(".pv-tree").querySelectorAll(".pv-node[role=treeitem]")];
     event.preventDefault();
     all[all.indexOf(node) + step]?.focus();
+  });
+  // Ctrl+Z and Ctrl+Shift+Z (or Ctrl+Y) undo and redo the draft, except while a text is being written.
+  document.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.target.closest?.("input:not([type=checkbox]), textarea")) return;
+    const key = event.key.toLowerCase();
+    const which = key === "y" || (key === "z" && event.shiftKey) ? ".pv-redo" : key === "z" ? ".pv-undo" : null;
+    const button = which && document.querySelector(`${which}:not([disabled])`);
+    if (!button) return;
+    event.preventDefault();
+    button.click();
   });
   const send = (zone, file) => {
     const bar = zone.querySelector("progress");

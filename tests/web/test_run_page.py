@@ -1,0 +1,75 @@
+"""The Run view in a browser: percent, time passed and left, detail lost on one scale, stopping with the best so far."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import pytest
+
+pytest.importorskip("nicegui", reason="the workbench needs the web extra")
+pytest.importorskip("playwright", reason="the pages are driven with playwright")
+
+import httpx2 as httpx
+from playwright.sync_api import Browser, expect
+
+from workbench_server import TOKEN, Server, browser, running
+
+POLICY = """
+columns:
+  age: {role: quasi, type: numeric}
+  weight: {role: quasi, type: numeric}
+  height: {role: quasi, type: numeric}
+  illness: {role: sensitive, t: 0.3}
+privacy: {k: 4}
+method: {name: sift, effort: 600}
+"""
+TABLE = "age,weight,height,illness\n" + "\n".join(
+    f"{20 + i % 60},{50 + (i * 7) % 51},{150 + (i * 13) % 41},{('flu', 'HIV', 'cold', 'gout')[i % 4]}"
+    for i in range(3000)
+)
+RUN = 300_000
+"""The first run of a fresh checkout compiles the kernels."""
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with running(tmp_path_factory.mktemp("workbench")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Browser]:
+    with browser() as found:
+        yield found
+
+
+def test_a_run_tells_how_far_it_is_and_stops_with_the_best_so_far(server: Server, chromium: Browser) -> None:
+    client = httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60)
+    table = client.post("/api/tables/upload", files={"file": ("people.csv", TABLE.encode())}).json()["id"]
+    run = client.post("/api/runs", json={"table": table, "policy": POLICY, "title": "long"}).json()["id"]
+    context = chromium.new_context(viewport={"width": 1280, "height": 900})
+    page = context.new_page()
+    page.goto(f"{server.url}/?token={TOKEN}")
+    page.goto(f"{server.url}/run/{table}")
+    card = page.locator(".pv-run")
+    words = card.locator(".pv-progress-words")
+    expect(words).to_have_text(re.compile(r"^\d+%, \d+ (s|min) passed, about \d+ (s|min) left$"), timeout=RUN)
+    expect(card.get_by_text(re.compile(r"% → .*% of the detail lost"))).to_be_visible(timeout=RUN)
+    bar = card.get_by_role("progressbar", name="Progress of the run")
+    assert 0 < int(bar.get_attribute("aria-valuenow") or 0) < 100
+    card.get_by_role("button", name="Stop the run long and keep the best groups").click()
+    expect(card.locator(".pv-tag")).to_have_text("done", timeout=RUN)
+    answer = client.get(f"/api/runs/{run}").json()
+    lost = 100 * answer["outcome"]["summary"]["loss"]["normalized_loss"]
+    told = [
+        float(found[1]) for _, note in answer["progress"]["history"] if (found := re.search(r"([\d.]+) % lost", note))
+    ]
+    assert told[-1] == pytest.approx(lost, abs=2.0), "the card and the result have one scale"
+    expect(card).to_contain_text(f"{lost:.1f}% of the detail lost")
+    page.goto(f"{server.url}/explore/{table}?run={run}")
+    page.get_by_role("button", name="Attack this release").click()
+    expect(page.get_by_role("progressbar", name="Progress of the attacks")).to_be_visible()
+    expect(page.get_by_role("region", name="Attacks")).to_be_visible(timeout=RUN)
+    context.close()
+    client.close()
