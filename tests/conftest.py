@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from spark_session import quieten, spark
+from spark_session import in_one_process, quieten, spark
 
 __all__ = ["spark"]
 
@@ -38,3 +38,4 @@ def shared_data() -> Path:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     quieten(items)
+    in_one_process(items)

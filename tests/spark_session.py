@@ -64,10 +64,19 @@ def in_memory(frame: Any) -> pl.DataFrame:
     return pl.DataFrame(pl.from_arrow(frame.toArrow()))
 
 
+def in_one_process(items: list[pytest.Item]) -> None:
+    """Tests on Spark come first, so that of several test processes the first runs them all and starts one Java."""
+    items.sort(key=lambda item: not _on_spark(item))
+
+
+def _on_spark(item: pytest.Item) -> bool:
+    return not {"spark", "engine", "elsewhere"}.isdisjoint(getattr(item, "fixturenames", ()))
+
+
 def quieten(items: list[pytest.Item]) -> None:
     """Tests on Spark: pyspark leaves sockets to the collector and speaks of pandas 3, which is not used here."""
     for item in items:
-        if {"spark", "engine"} & set(getattr(item, "fixturenames", ())):
+        if _on_spark(item):
             item.add_marker(pytest.mark.filterwarnings("ignore::ResourceWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"))
             item.add_marker(pytest.mark.filterwarnings("ignore:PySpark does not yet:FutureWarning"))

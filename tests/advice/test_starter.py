@@ -178,4 +178,4 @@ def test_many_sensitive_columns_get_a_looser_t_and_the_reason_and_no_line_is_too
 def test_a_wide_table_gets_more_seconds_the_more_rows_it_has() -> None:
     columns = [column(f"s{i}x") for i in range(31)]
     policies = [from_text(starter_policy(columns, rows=rows)) for rows in (0, 40_000, 10**7)]
-    assert [policy.method.model_dump()["effort"] for policy in policies] == [20, 80, 300]
+    assert [policy.method.model_dump()["effort"] for policy in policies] == [5, 80, 300]

@@ -37,7 +37,7 @@ FIRST_SLICE = {3: 2, 4: 2, 5: 3, 6: 3}  # Table VIII
 @pytest.fixture(scope="module")
 def census(shared_data: Path) -> pl.DataFrame:
     frame = pl.read_parquet(shared_data / "census_income_kdd.parquet").select(*QUASI, *SENSITIVE)
-    return frame.sample(3000, seed=1).cast(pl.String)
+    return frame.sample(1500, seed=1).cast(pl.String)
 
 
 def task_of(frame: pl.DataFrame, attributes: int, l: int) -> Task:  # noqa: E741
@@ -71,7 +71,7 @@ def test_sloms_suppresses_no_more_than_plain_msb_and_less_where_that_is_much(
     names = list(SENSITIVE[:attributes])
     slices = [names[: FIRST_SLICE[attributes]], names[FIRST_SLICE[attributes] :]]
     less = 0
-    for l in range(3, 10):  # noqa: E741
+    for l in (3, 5, 7, 9):  # noqa: E741
         greedy = {"leave_out": "last"}
         plain = suppressed(task_of(census, attributes, l), name="mbf", **greedy)
         as_printed = {"name": "sloms", "slices": slices, "withhold": "values"}
@@ -85,7 +85,7 @@ def test_sloms_suppresses_no_more_than_plain_msb_and_less_where_that_is_much(
         assert bound <= by_value <= min(plain, *others)
         by_row = suppressed(task_of(census, attributes, l), name="sloms", slices=slices)
         assert bound <= by_row <= min(plain, *others)
-    assert less >= 4
+    assert less >= 2
 
 
 def least_suppressed(task: Task, slices: list[list[str]]) -> int:

@@ -90,7 +90,8 @@ def _share_of_effort(policy: Policy, rows: int, of: int) -> float:
     """Seconds for a sample, in proportion to what all rows get."""
     effort: float | Literal["fast", "balanced", "thorough"] = policy.method.model_dump().get("effort") or "balanced"
     if rows == of and isinstance(effort, str):
-        return MOST_SECONDS  # small tables are searched many times, so that chance does not decide
+        # Small tables are searched many times, so that chance does not decide; the smallest need the least time.
+        return min(max(MOST_SECONDS * rows / SMALL, LEAST_SECONDS), MOST_SECONDS)
     quasi = len(policy.having("quasi"))
     wanted = effort * rows / of if isinstance(effort, int | float) else seconds_for(effort, rows, quasi)
     return min(max(wanted, LEAST_SECONDS), MOST_SECONDS)

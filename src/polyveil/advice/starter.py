@@ -17,9 +17,9 @@ DEFAULT_K = 5
 DEFAULT_T = 0.2
 WIDE = 30
 """A table with more columns gets a policy in groups: patterns, and everything undecided left out."""
-WIDE_SECONDS, WIDE_ROWS, MOST_WIDE_SECONDS = 20, 10_000, 300
-"""How long the search may take for such a table: so long for so many rows, in proportion for more, up to a limit. With
-too few seconds a large table is not divided at all, and everything in it is generalized completely."""
+WIDE_ROWS_PER_SECOND, LEAST_WIDE_SECONDS, MOST_WIDE_SECONDS = 500, 5, 300
+"""How long the search may take for such a table: in proportion to its rows, within limits. With too few seconds a large
+table is not divided at all, and everything in it is generalized completely."""
 MANY_SENSITIVE, MANY_T = 20, 0.4
 """From more sensitive columns on a first policy asks for this t: each of them makes the groups larger."""
 MANY = (
@@ -67,7 +67,7 @@ def starter_policy(
         lines.append(
             f"# effort: seconds to search; more columns and rows need more. Without it, {DEFAULT_METHOD} decides."
         )
-        method["effort"] = min(max(round(WIDE_SECONDS * rows / WIDE_ROWS), WIDE_SECONDS), MOST_WIDE_SECONDS)
+        method["effort"] = min(max(round(rows / WIDE_ROWS_PER_SECOND), LEAST_WIDE_SECONDS), MOST_WIDE_SECONDS)
     return "\n".join([*lines, *entry("method", method)]) + "\n"
 
 
