@@ -26,6 +26,7 @@ from polyveil.models import (
     TCloseness,
 )
 from polyveil.models.ground import GroundDistance, divergence, equal, hierarchical, ordered
+from polyveil.models.risk import AverageRisk, JournalistRisk, MarketerRisk, ProsecutorRisk, StrictSize
 from polyveil.policy.hierarchy import Hierarchy, from_tree
 
 
@@ -74,6 +75,11 @@ def one_of_each(threshold: float, least: int, attribute_name: str = "x") -> list
         DeltaDisclosure(threshold * 2 + 0.01, attribute_name),
         BasicBetaLikeness(threshold * 2 + 0.01, attribute_name),
         EnhancedBetaLikeness(threshold * 2 + 0.01, attribute_name),
+        ProsecutorRisk(share),
+        JournalistRisk(share, 0.2),
+        AverageRisk(share),
+        MarketerRisk(share, 0.2),
+        StrictSize(whole + 1),
     ]
 
 

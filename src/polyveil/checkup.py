@@ -317,14 +317,15 @@ def _models(policy: Policy, statistics: ClassStatistics) -> list[tuple[Model, bo
 
 def _measure(model: Model, statistics: ClassStatistics, asked: bool) -> Measurement:
     values = model.measure_all(statistics)
-    failing = ~model.passes(values)
+    broken = ~model.passes(values)
+    failing = broken if model.per_group else np.zeros(len(values), dtype=bool)
     return Measurement(
         model=model.key,
         attribute=model.attribute,
         parameter=model.parameter,
         value=float(values[model.worst(values)]),
         threshold=model.threshold if asked else None,
-        holds=not failing.any() if asked else None,
+        holds=not broken.any() if asked else None,
         failing_classes=int(failing.sum()) if asked else 0,
         failing_rows=int(statistics.sizes[failing].sum()) if asked else 0,
         leaves_open=model.leaves_open,

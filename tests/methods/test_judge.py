@@ -42,7 +42,8 @@ from polyveil.policy.hierarchy import from_tree
 from tables import random_table
 
 Table = tuple[np.ndarray, np.ndarray, Attribute]
-KINDS = range(len(one_of_each(0.5, 2)))
+KINDS = [i for i, model in enumerate(one_of_each(0.5, 2)) if model.per_group]
+"""Guarantees about all classes together have no constraint on one of them."""
 
 
 def judge_of(model: Model, about: Attribute) -> JudgeSpec:

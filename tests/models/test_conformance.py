@@ -33,7 +33,7 @@ def test_a_model_describes_itself_in_words(key: str) -> None:
     assert MODELS[key] is type(model)
     assert all(len(text) > 10 for text in (model.title, model.source, model.helps_against, model.leaves_open))
     assert model.attribute is None or "x" in model.statement()
-    assert model.parameter in {"k", "l", "t", "p", "alpha", "beta", "delta"}
+    assert model.parameter in {"k", "risk", "l", "t", "p", "alpha", "beta", "delta"}
 
 
 @pytest.mark.parametrize("key", MODELS)
@@ -121,8 +121,13 @@ def test_a_verdict_says_what_was_measured(key: str, table: Table, threshold: flo
     found = model.measure_all(statistics)
     verdict = model.judge(statistics)
     assert not np.isnan(found).any()
-    assert verdict.failing_classes == np.count_nonzero(~model.passes(found))
-    assert verdict.worst_class is not None
-    assert verdict.value == found[verdict.worst_class]
-    assert verdict.holds == (verdict.failing_classes == 0)
+    failing = np.count_nonzero(~model.passes(found))
+    assert verdict.holds == (failing == 0)
+    if model.per_group:
+        assert verdict.failing_classes == failing
+        assert verdict.worst_class is not None
+        assert verdict.value == found[verdict.worst_class]
+    else:  # all classes together: none of them is the worst
+        assert (verdict.failing_classes, verdict.worst_class) == (0, None)
+        assert (found == verdict.value).all()
     assert (verdict.model, verdict.parameter) == (key, model.parameter)

@@ -23,6 +23,10 @@ def claims(bundle: Path) -> list[dict[str, str]]:
     return found
 
 
+LATER = ("risk",)
+"""Keys that policies of version 0.1 did not have."""
+
+
 @pytest.mark.parametrize("bundle", BUNDLES, ids=lambda bundle: bundle.name)
 def test_a_release_of_version_0_1_still_verifies(bundle: Path) -> None:
     result = verify(bundle)
@@ -39,7 +43,8 @@ def test_the_report_of_an_old_release_is_not_compared_and_names_the_version_that
 
 
 def test_these_releases_claim_every_model_of_that_time() -> None:
-    assert {claim["model"] for bundle in BUNDLES for claim in claims(bundle)} == set(MODELS)
+    of_that_time = {key for key, model in MODELS.items() if model.parameter not in LATER}
+    assert {claim["model"] for bundle in BUNDLES for claim in claims(bundle)} == of_that_time
 
 
 def test_a_former_sentence_with_another_figure_is_still_a_false_claim(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from polyveil.arrays import IntArray
 from polyveil.attacks.bounds import caps_for
 from polyveil.attacks.crowds import Crowd, Weights
 from polyveil.attacks.inference import from_others
-from polyveil.attacks.linkage import least_k
+from polyveil.attacks.linkage import least_group
 from polyveil.attacks.population import Population
 from polyveil.attacks.result import Attack, Promise, attack_of, not_run
 from polyveil.attacks.scene import Scene
@@ -31,11 +31,11 @@ def intersection(first: Scene, second: Scene, population: Population) -> list[At
     left = np.asarray(common.sum(axis=1)).ravel()
     reached = np.flatnonzero(left > 0)
     chances = 1.0 / left[reached]
-    asked = [model for model in (least_k(first), least_k(second)) if model is not None]
+    asked = [least for least in (least_group(first), least_group(second)) if least is not None]
     promise = None
     if asked:
-        k = min(model.threshold for model in asked)
-        promise = Promise(np.full(len(chances), 1.0 / k), chances, f"{asked[0].statement()}, in both releases together")
+        k, words = min(size for size, _ in asked), asked[0][1].statement()
+        promise = Promise(np.full(len(chances), 1.0 / k), chances, f"{words}, in both releases together")
     linked = attack_of(
         "intersection",
         None,

@@ -9,13 +9,17 @@ The register is the original table unless a larger one is given: the worst case.
 
 from __future__ import annotations
 
+from operator import itemgetter
+
 import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.attacks.crowds import Crowd
 from polyveil.attacks.result import Attack, Promise, attack_of, not_run
 from polyveil.attacks.scene import Scene
-from polyveil.models import KAnonymity
+from polyveil.models import KAnonymity, Model
+from polyveil.models.constraints import MinSize
+from polyveil.models.risk import ProsecutorRisk
 from polyveil.verification.classes import class_of_row
 
 
@@ -37,9 +41,16 @@ def linkage(scene: Scene) -> list[Attack]:
     return found
 
 
-def least_k(scene: Scene) -> KAnonymity | None:
-    """The k-anonymity that was asked for."""
-    return next((model for model in scene.models if isinstance(model, KAnonymity)), None)
+def least_group(scene: Scene) -> tuple[int, Model] | None:
+    """The smallest group that the guarantees allow, and the guarantee that says so: k, or a risk in every group."""
+    found = [
+        (item.rows, model)
+        for model in scene.models
+        if isinstance(model, KAnonymity) or type(model) is ProsecutorRisk
+        for item in model.constraints({})
+        if isinstance(item, MinSize)
+    ]
+    return max(found, key=itemgetter(0), default=None)
 
 
 def people_unknown(scene: Scene) -> list[Attack]:
@@ -78,10 +89,11 @@ def persons(scene: Scene, crowd: Crowd, column: str | None) -> Attack:
     reached = np.flatnonzero(total > 0)
     rows = scene.attacked.released[reached]
     chances = np.minimum(greatest[reached] * rows / total[reached], 1.0)
-    model = least_k(scene)
+    least = least_group(scene)
     promise = None
-    if model is not None:
-        limits = np.full(len(chances), 1.0 / model.threshold)
+    if least is not None:
+        size, model = least
+        limits = np.full(len(chances), 1.0 / size)
         promise = Promise(limits, np.zeros(len(chances)), model.statement_in_people())
     return attack_of(
         "prosecutor linkage of all rows",
@@ -98,10 +110,11 @@ def persons(scene: Scene, crowd: Crowd, column: str | None) -> Attack:
 
 
 def _one_in_k(scene: Scene, chances: FloatArray) -> Promise | None:
-    model = least_k(scene)
-    if model is None:
+    least = least_group(scene)
+    if least is None:
         return None
-    return Promise(np.full(len(chances), 1.0 / model.threshold), chances, model.statement())
+    size, model = least
+    return Promise(np.full(len(chances), 1.0 / size), chances, model.statement())
 
 
 def _left_out(scene: Scene, crowd: Crowd) -> str:

@@ -8,7 +8,8 @@ from pydantic import ValidationError
 
 from polyveil.errors import Fault, PolicyError, listed
 from polyveil.methods._repair.linked import Part, on_linked, presence, present, rows_in_each
-from polyveil.methods._repair.people import partition, refine_people
+from polyveil.methods._repair.over_all import improved, over_all, partition
+from polyveil.methods._repair.people import refine_people
 from polyveil.methods.base import Method, Options, Task
 from polyveil.partition import Partition
 from polyveil.plugins import PluginError, Registry
@@ -100,6 +101,8 @@ def refined(task: Task, classes: Partition, effort: Refinement) -> Partition:
     """The method's classes improved as far as asked; as they are where it is not asked."""
     if effort is None:
         return classes
+    if over_all(task):
+        return improved(task, classes, effort)
     if task.table.person is not None:
         return refine_people(task, classes, effort)
     from polyveil.methods.refine import refine

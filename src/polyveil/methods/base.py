@@ -37,7 +37,7 @@ class Task:
     @property
     def k(self) -> int:
         """The least class size asked for (1 where no k is asked)."""
-        return self.privacy.k or 1
+        return self.privacy.least_group
 
     @property
     def suppressible(self) -> int:

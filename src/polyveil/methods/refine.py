@@ -27,7 +27,7 @@ def refine(task: Task, partition: Partition, effort: Effort | float = "fast") ->
     kept = np.flatnonzero(partition.class_of_row >= 0)
     if partition.slices or len(kept) == 0:
         return partition
-    basis = _basis(task, kept)
+    basis = basis_of(task, kept)
     space, rows = make_space(basis.table, basis.judge)
     labels = partition.class_of_row[kept].astype(np.int32)
     with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
@@ -37,7 +37,8 @@ def refine(task: Task, partition: Partition, effort: Effort | float = "fast") ->
     return replace(refined, found={**partition.found, "refined": effort})
 
 
-def _basis(task: Task, kept: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Basis:
+def basis_of(task: Task, kept: np.ndarray[tuple[int], np.dtype[np.int64]]) -> Basis:
+    """The rows that are kept, and the judge of their classes."""
     if len(kept) < task.table.rows:
         return basis_without(task, kept)
     return Basis(kept, task.table, compile_constraints(task.models, task.attributes, task.table))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +25,7 @@ class KAnonymity(Model):
     leaves_open = "if all rows of a group have the same sensitive value, everyone in the group has it"
     direction = "at least"
     monotone = True
-    form = FormField("Hide among similar rows (k)", low=2, high=100, step=1, start=5)
+    form: ClassVar[FormField | None] = FormField("Hide among similar rows (k)", low=2, high=100, step=1, start=5)
 
     def __init__(self, k: int) -> None:
         super().__init__(k)

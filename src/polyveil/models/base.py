@@ -84,6 +84,8 @@ class Model(ABC):
     direction: ClassVar[Direction]
     monotone: ClassVar[bool]
     """Merging two classes that hold gives a class that holds."""
+    per_group: ClassVar[bool] = True
+    """Whether every class is judged by itself; False: all together, and the measured value is the same in each."""
     unit: ClassVar[Unit] = "sharing"
     """How people with several rows count."""
 
@@ -157,7 +159,10 @@ class Model(ABC):
             return self._verdict(statement, "not checked", float("nan"), None, 0, "there is no group to judge")
         failing = int(np.count_nonzero(~self.passes(values)))
         worst = self.worst(values)
-        return self._verdict(statement, "fails" if failing else "holds", float(values[worst]), worst, failing)
+        outcome: Outcome = "fails" if failing else "holds"
+        if not self.per_group:
+            return self._verdict(statement, outcome, float(values[worst]), None, 0)
+        return self._verdict(statement, outcome, float(values[worst]), worst, failing)
 
     def _verdict(
         self, statement: str, outcome: Outcome, value: float, worst: int | None, failing: int, reason: str = ""

@@ -28,5 +28,6 @@ def check_reached(verdicts: Sequence[Verdict], classes: int) -> None:
     """A method's classes must satisfy every model before anything is made of them."""
     for verdict in verdicts:
         if not verdict.holds:
-            reached = "nothing is left to release" if classes == 0 else f"the worst group has {verdict.value:.6g}"
+            those = "the worst group has" if verdict.failing_classes else "the groups together have"
+            reached = "nothing is left to release" if classes == 0 else f"{those} {verdict.value:.6g}"
             raise Unsatisfiable(f"{verdict.statement}, but {reached}", f"{verdict.value:.6g} with this method")

@@ -17,12 +17,18 @@ from polyveil.models.diversity import (
     RecursiveDiversity,
 )
 from polyveil.models.joint import JointCloseness
+from polyveil.models.risk import AverageRisk, JournalistRisk, MarketerRisk, ProsecutorRisk, StrictSize
 from polyveil.plugins import Registry
 from polyveil.policy.added_keys import MODELS_GROUP, add_key
 from polyveil.policy.schema import Privacy
 
 _OWN: tuple[type[Model], ...] = (
     KAnonymity,
+    ProsecutorRisk,
+    JournalistRisk,
+    AverageRisk,
+    MarketerRisk,
+    StrictSize,
     DistinctDiversity,
     FrequencyDiversity,
     EntropyDiversity,

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ValidationError
 
 from polyveil.errors import Fault, listed
 from polyveil.policy.broken import BrokenRule, Path, PolicyFinding
+from polyveil.policy.risk import Population, Risk
 from polyveil.policy.rules import RULE_KEYS, EqualIntervals, Intervals, Rule
 from polyveil.policy.schema import About, Column, Joint, MethodChoice, Privacy, ReleaseChoice
 from polyveil.policy.source import Node, line_at
@@ -120,9 +121,11 @@ def _finding(error: dict[str, Any], path: Path, model: type[BaseModel]) -> Polic
 
 
 def _owner(model: type[BaseModel], steps: Sequence[str | int]) -> type[BaseModel]:
-    """The model whose key is wrong: the interval rule and joint closeness have one inside."""
+    """The model whose key is wrong: the interval rule, joint closeness and risk have one inside."""
     if len(steps) > 1 and model is Intervals:
         return EqualIntervals
+    if len(steps) > 1 and model is Privacy and steps[0] == "risk":
+        return Risk if len(steps) == 2 else Population
     return Joint if len(steps) > 2 and model is Privacy and steps[0] == "joint" else model
 
 

@@ -78,6 +78,9 @@ def check_tables(
         for key in ("replace", "shift"):
             if getattr(sketch.column, key) is not None:
                 yield PolicyFinding(("columns", name, key), f"{key} is for releases of one table", f"Remove {key}")
+    if privacy.risk is not None:
+        rule = "risk is guaranteed for releases of one table"
+        yield PolicyFinding(("privacy", "risk"), rule, "Use k: a risk of at most 1/k in every table")
     for number, joint in enumerate(privacy.joint):
         if len({table_of(name) for name in joint.columns}) > 1:
             rule = "the columns are in different tables, and no row tells which of their values belong together"

@@ -13,6 +13,7 @@ from polyveil.policy.broken import BrokenRule
 from polyveil.policy.forms import FormName
 from polyveil.policy.guarantees import ABOUT_GROUPS, OF_COLUMN, OF_COLUMNS, Sets
 from polyveil.policy.publishing import Publish
+from polyveil.policy.risk import Risk
 from polyveil.policy.rules import HierarchyRule, parse_rule
 from polyveil.policy.scalars import Number, Text, Whole, Words, categories, plain_number, security_level
 
@@ -194,6 +195,10 @@ class Privacy(Part):
     k: Annotated[Whole | None, ABOUT_GROUPS] = Field(
         default=None, ge=2, description="least number of rows that look alike"
     )
+    risk: Annotated[Risk | None, ABOUT_GROUPS] = Field(
+        default=None,
+        description="greatest or mean chance of finding a person: {max: 0.09} or {average: 0.09, strict_k: 3}",
+    )
     l: Annotated[Levelled, OF_COLUMN] = Field(  # noqa: E741
         default=None, description="l-diversity, or one l per security level"
     )
@@ -220,6 +225,11 @@ class Privacy(Part):
     suppression_limit: Number = Field(
         default=0.0, ge=0, le=1, description="greatest share of rows that may be left out"
     )
+
+    @property
+    def least_group(self) -> int:
+        """The least number of people of a group that is asked for directly, by k or by a risk; 1 if nothing is."""
+        return max(self.k or 1, 1 if self.risk is None else self.risk.least_group)
 
 
 class LinkedTable(Part):

@@ -61,6 +61,9 @@ class Linked(Form):
         if policy.pseudonyms:
             rule = f"{self.name} releases have no pseudonyms"
             faults.append(Fault(f"columns.{policy.pseudonyms[0]}.replace", rule, "Use form: generalized"))
+        if policy.privacy.risk is not None:
+            rule = f"risk is guaranteed by making rows alike, and the {self.name} form links people to groups instead"
+            faults.append(Fault("privacy.risk", rule, "Use form: generalized, or remove risk"))
         if generalize == "kaca" and k is None:
             faults.append(Fault("release.generalize", "kaca makes k rows alike, and no k is given", "Give privacy.k"))
         if method.makes_own_slices and generalize == "range":

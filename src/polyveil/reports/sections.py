@@ -188,14 +188,14 @@ def classes(facts: Facts) -> Section:
     sizes = facts.statistics.sizes
     risk = measure_risk(sizes)
     what = "Sensitive values are hidden in groups" if facts.exact_quasi else "Rows that look alike form a group"
-    k = facts.policy.privacy.k
+    k = facts.policy.privacy.least_group
     chart = histogram(
         "Rows by the size of their group",
         size_bins(sizes),
         x_label="rows in the group",
         x_ticks=size_ticks(sizes),
         note=f"{what}; the larger the group, the better a person is hidden."
-        + (f" At least {k} are required." if k else ""),
+        + (f" At least {k} are required." if k > 1 else ""),
         headers=("rows in the group", "share of rows"),
     )
     rows = [

@@ -18,6 +18,7 @@ from polyveil.policy.hierarchy_pairs import tree_from_pairs
 from polyveil.policy.look_alikes import differ_by_case, is_unusual, look_alike, written_alike
 from polyveil.policy.patterns import is_pattern
 from polyveil.policy.publishing import Publish
+from polyveil.policy.risk import least_for
 from polyveil.policy.rules import DateParts, File, HierarchyRule, Intervals, Mask, Order, Pairs, Tree, number_label
 from polyveil.policy.schema import DEFAULT_LEVEL, Column, ColumnType, Distance, Policy
 from polyveil.table.domain import Domain, OrderedDomain, TreeDomain
@@ -256,15 +257,30 @@ def name_faults(policy: Policy) -> list[Fault]:
 
 
 def size_faults(policy: Policy, rows: int) -> list[Fault]:
-    """Tables too small for anything, or for k."""
-    k = policy.privacy.k
+    """Tables too small for anything, or for k or a risk."""
     if rows < 2:
         return [
             Fault("the table", f"it has {rows} row, and one row cannot hide among others", "Give at least two rows")
         ]
-    if k is not None and k > rows:
-        return [Fault("privacy.k", f"k is {k}, the table has {rows} rows", f"Ask for a k of at most {rows}")]
-    return []
+    return _too_large_groups(policy, rows, f"the table has {rows} rows")
+
+
+def _too_large_groups(policy: Policy, there: int, has: str) -> list[Fault]:
+    """Groups that k or a risk asks for, and that are larger than the whole table."""
+    k, risk = policy.privacy.k, policy.privacy.risk
+    faults = []
+    if k is not None and k > there:
+        faults.append(Fault("privacy.k", f"k is {k}, {has}", f"Ask for a k of at most {there}"))
+    if risk is None:
+        return faults
+    if risk.strict_k is not None and risk.strict_k > there:
+        faults.append(Fault("privacy.risk.strict_k", f"strict_k is {risk.strict_k}, {has}", f"Ask for at most {there}"))
+    limits = {"max": risk.max, "average": risk.average} if risk.attacker == "prosecutor" else {}
+    for name, limit in limits.items():
+        if limit is not None and least_for(limit) > there:
+            rule = f"a risk of {limit:g} needs groups of {least_for(limit):,}, {has}"
+            faults.append(Fault(f"privacy.risk.{name}", rule, f"Ask for at least 1/{there}, or {1 / there:.2g}"))
+    return faults
 
 
 def person_faults(policy: Policy, person: pl.Series) -> list[Fault]:
@@ -274,13 +290,10 @@ def person_faults(policy: Policy, person: pl.Series) -> list[Fault]:
 
 def faults_of_people(policy: Policy, people: int, missing: int) -> list[Fault]:
     """The same from counts: how many people there are, and how many rows are about nobody."""
-    k = policy.privacy.k
     if missing:
         rule = f"{missing:,} rows do not say whom they are about"
         return [Fault(f"columns.{policy.person}", rule, "Fill in the key of the person, or leave these rows out")]
-    if k is not None and k > people:
-        return [Fault("privacy.k", f"k is {k}, the table is about {people} people", f"Ask for at most {people}")]
-    return []
+    return _too_large_groups(policy, people, f"the table is about {people} people")
 
 
 def bind_column(name: str, column: Column, policy: Policy, table: Table) -> BoundColumn | list[Fault]:

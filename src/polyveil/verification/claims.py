@@ -40,6 +40,8 @@ def promise_finding(verdict: Verdict, classes: int) -> Finding:
     if verdict.holds:
         return holds(name, f"{verdict.statement}: measured {verdict.value:.6g}")
     if verdict.outcome == "fails":
+        if not verdict.failing_classes:  # a guarantee about all groups together
+            return fails(name, f"{verdict.statement}: measured {verdict.value:.6g}")
         failing = f"{verdict.failing_classes} of {classes} groups do not"
         return fails(name, f"{verdict.statement}: {failing}, worst {verdict.value:.6g}")
     return not_checked(name, f"{verdict.statement}: {verdict.reason}")

@@ -21,6 +21,7 @@ from polyveil.verification.loss import check_loss, class_sizes
 from polyveil.verification.orders import check_order
 from polyveil.verification.people import check_keys, check_people, group_sizes
 from polyveil.verification.replaced import check_pseudonyms
+from polyveil.verification.risk import check_risk
 
 
 def verify_generalized(
@@ -49,6 +50,7 @@ def verify_generalized(
     promises, verdicts = judge_promises(models, statistics)
     findings += check_distribution(manifest, statistics)
     findings += promises
+    findings += check_risk(manifest, policy, frame)
     findings += check_left_out(manifest, False, models, attributes, released_counts(statistics))
     if manifest["suppressed"]:
         findings += judge_against_released(models, statistics)

@@ -96,7 +96,7 @@ def _at_least(policy: Policy, sizes: IntArray, fit: Fit, who: IntArray) -> list[
     fewest = np.array([_fewest(int(size), who[fit.rows(group)]) for group, size in enumerate(sizes)])
     if (fewest < 0).any():
         return [fails("source", "a group has more rows than rows of the table fit its cells")]
-    k = policy.privacy.k or 1
+    k = policy.privacy.least_group
     unsure = int((fewest < k).sum())
     if unsure:
         words = (

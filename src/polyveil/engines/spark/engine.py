@@ -100,6 +100,10 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
             rule = "numbers are made coarser before they are read by Spark, or on this machine"
             remedy = "Round them in Spark and remove publish, or leave --engine spark out"
             faults.append(Fault(f"columns.{coarser[0]}.publish", rule, remedy))
+        risk = policy.privacy.risk
+        if risk is not None and risk.average is not None:
+            rule = "a mean over all groups is not known block by block"
+            faults.append(Fault("privacy.risk.average", rule, "Use max, or leave --engine spark out"))
         if policy.tables:
             faults.append(Fault("tables", "Spark reads one table", "Leave --engine spark out"))
         for key, names in (("replace", policy.pseudonyms), ("shift", policy.shifted)):

@@ -50,7 +50,7 @@ def _round(
     rows = np.argsort(labels, kind="stable")[int(np.count_nonzero(labels < 0)) :]
     begin = np.append(0, np.cumsum(boxes.sizes))
     ones = np.flatnonzero(fails)
-    others, cost = _candidates(table, boxes, ones, rng)
+    others, cost = candidates(table, boxes, ones, rng)
     bad = _unions_fail(rows, begin, ones, others, failing)
     choice = np.argmin(np.where(np.isfinite(cost), cost, np.inf) + np.where(bad, 1e12, 0.0), axis=1)
     at = np.arange(len(ones))
@@ -70,7 +70,7 @@ def _round(
     return number[leader], result[left]
 
 
-def _candidates(
+def candidates(
     table: CodedTable, boxes: Boxes, ones: IntArray, rng: np.random.Generator
 ) -> tuple[IntArray, FloatArray]:
     """For each failing class the few others that cost least to join, and what that costs; at least one is real."""

@@ -232,7 +232,7 @@ def judge_rows(task: Task, people: People, kept: BoolArray) -> Callable[[IntArra
         bad = np.zeros(int(labels.max(initial=-1)) + 1, dtype=bool)
         for attributes, reference in references:
             statistics = from_people(labels, some, attributes, reference.take(rows))
-            for model in task.models:
+            for model in (model for model in task.models if model.per_group):
                 bad |= ~model.passes(model.measure_all(statistics))
         return bad
 

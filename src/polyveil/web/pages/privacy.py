@@ -17,6 +17,7 @@ from polyveil.web.pages.guarantee import chosen_kind, explanation, guarantee, sl
 from polyveil.web.pages.layout import next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import at_place, card, fault_notice, notice, row, stack, text
+from polyveil.web.pages.risk import risk_card
 from polyveil.web.reach import Bounds, Reach, reach
 
 DIVERSITY = {
@@ -110,6 +111,7 @@ class _Privacy:
         if people:
             note += " People are counted, each with all their rows."
         guarantee(KAnonymity, self.asked, bounds, self, at_place(faults, "privacy.k"), note=note, in_people=people)
+        risk_card(self.asked, self, [fault for fault in faults if fault.place.startswith("privacy.risk")])
 
     def _closeness(self, faults: Sequence[Fault]) -> None:
         far = max(self.reach.columns[name].t for name in self.names)

@@ -1,0 +1,238 @@
+"""Re-identification risk as a guarantee: the chance of finding a person, at most or on average.
+
+The risk of a row is what an attacker's chance is to name its person.
+
+- The prosecutor knows that the person is in the release: 1/n in a group of n people.
+- The journalist and the marketer know the population only, of which the release is a random sample of a share p. The
+  chance is 1/N with the N people of the population who look like the group. N is unknown; given n, it is taken to be
+  negative binomial (Benedetti & Franconi 1998), and the risk is the expected value of 1/N, which is
+  (p/n) 2F1(1, 1; n+1; 1-p) (Polettini & Seri 2003). It is 1/n if the table is the population, and falls with n.
+
+Groups may overlap after local recoding, so that more people of the population fit a group than are counted here, and
+rows left out make the sample smaller than p says. Both make the true risk smaller, not greater.
+
+The mean risk is over the rows (people, where a person may have several) of all groups together: for the prosecutor, the
+number of groups divided by that of rows. No group can be judged for it alone (`per_group` is False).
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from polyveil.arrays import FloatArray, IntArray
+from polyveil.models.anonymity import KAnonymity
+from polyveil.models.base import TOLERANCE, Model
+from polyveil.models.constraints import Constraint, MinSize
+from polyveil.models.statistics import Attribute, Block
+from polyveil.policy.risk import Attacker, Risk, least_for
+from polyveil.policy.schema import Policy
+
+TERMS, SMALL = 64, 24
+"""Terms of the series, enough for p above a half and for groups of the second size or more."""
+
+
+def chance(sizes: IntArray, fraction: float = 1.0) -> FloatArray:
+    """The expected chance of finding a person in groups of these sizes, if a share of the population is in the table.
+
+    The series of 2F1(1, 1; n+1; q) has the terms q^m / C(n+m, m), which soon vanish unless both n and p are small; then
+    the chance of n follows from that of n-1, which is stable for p up to a half.
+    """
+    found, where = np.unique(np.asarray(sizes, dtype=np.float64), return_inverse=True)
+    term, total = np.ones(len(found)), np.ones(len(found))
+    for m in range(1, TERMS):
+        term = term * (m / (found + m)) * (1.0 - fraction)
+        total += term
+    expected = fraction / found * total
+    if fraction <= 0.5:
+        odds, last = fraction / (1.0 - fraction), 0.0
+        for size in range(1, SMALL):
+            last = odds * (1.0 / (size - 1) - last) if size > 1 else odds * float(np.log(1.0 / fraction))
+            expected[found == size] = last
+    return np.asarray(expected[where], dtype=np.float64)
+
+
+def least_size(limit: float, fraction: float = 1.0) -> int:
+    """The least group in which the chance is within a limit."""
+    low, high = 1, least_for(limit)  # a sample is never worse than the population itself
+    while low < high:
+        middle = (low + high) // 2
+        if chance(np.array([middle]), fraction)[0] <= limit + TOLERANCE:
+            high = middle
+        else:
+            low = middle + 1
+    return low
+
+
+def _asked(policy: Policy, attacker: Attacker) -> Risk | None:
+    risk = policy.privacy.risk
+    return risk if risk is not None and risk.attacker == attacker else None
+
+
+class ProsecutorRisk(Model):
+    """In every group, the chance of finding a person who is known to be in it is at most the threshold."""
+
+    key = "prosecutor-risk"
+    parameter = "risk"
+    title = "prosecutor risk"
+    source = "El Emam & Dankar 2008"
+    helps_against = "finding the row of a person who is known to be in the table, with a chance above the threshold"
+    leaves_open = "what all rows of a group have in common is learned without finding the person's row"
+    direction = "at most"
+    monotone = True
+
+    def __init__(self, threshold: float, fraction: float = 1.0) -> None:
+        super().__init__(threshold)
+        self.fraction = fraction
+
+    def measure(self, block: Block) -> FloatArray:
+        return chance(block.sizes, self.fraction)
+
+    def constraints(self, attributes: Mapping[str, Attribute]) -> tuple[Constraint, ...]:
+        return (MinSize(least_size(self.threshold, self.fraction)),)
+
+    def statement(self) -> str:
+        return f"the chance of finding the row of a person known to be in the table is at most {self.threshold:.6g}"
+
+    @classmethod
+    def for_table(cls, policy: Policy) -> Sequence[Model]:
+        risk = _asked(policy, "prosecutor")
+        return () if risk is None or risk.max is None else (cls(risk.max),)
+
+    @classmethod
+    def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
+        return (cls(1.0),)
+
+
+class JournalistRisk(ProsecutorRisk):
+    """In every group, the expected chance of finding a person by a register of the population is within a limit."""
+
+    key = "journalist-risk"
+    title = "journalist risk"
+    source = "El Emam & Dankar 2008; Benedetti & Franconi 1998"
+    helps_against = "naming somebody in the table with a register of the population, with a chance above the threshold"
+    leaves_open = "an estimate for a random sample: whoever knows that a person is in the table finds them more easily"
+
+    def statement(self) -> str:
+        return (
+            f"the expected chance of naming a person of any row is at most {self.threshold:.6g}, for an attacker who "
+            f"knows the population, of which the table is a random sample of {self.fraction:.6g}"
+        )
+
+    @classmethod
+    def for_table(cls, policy: Policy) -> Sequence[Model]:
+        risk = _asked(policy, "journalist")
+        if risk is None or risk.population is None or risk.max is None:
+            return ()
+        return (cls(risk.max, risk.population.fraction),)
+
+    @classmethod
+    def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
+        return ()
+
+
+class StrictSize(KAnonymity):
+    """Every group has at least so many people, where only the mean risk is limited (strict average risk)."""
+
+    key = "strict-k"
+    parameter = "risk"
+    title = "smallest group of a mean risk"
+    source = "El Emam, Rodgers & Malin 2015"
+    form = None
+
+    @classmethod
+    def for_table(cls, policy: Policy) -> Sequence[Model]:
+        risk = policy.privacy.risk
+        return () if risk is None or risk.strict_k is None else (cls(risk.strict_k),)
+
+    @classmethod
+    def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
+        return ()
+
+
+class OverAll(Model):
+    """A guarantee about all groups together: a sum over the groups, divided by the rows."""
+
+    per_group = False
+    direction = "at most"
+    monotone = True
+
+    @abstractmethod
+    def part(self, sizes: IntArray) -> FloatArray:
+        """What a group of each size adds to the sum. Merging two groups never adds to it."""
+
+    @property
+    @abstractmethod
+    def sure_size(self) -> int:
+        """The least size with which no group exceeds the mean, so that all together do not."""
+
+    def measure(self, block: Block) -> FloatArray:
+        total = float(block.sizes.sum())
+        return np.full(block.classes, float(self.part(block.sizes).sum()) / max(total, 1.0))
+
+    def constraints(self, attributes: Mapping[str, Attribute]) -> tuple[Constraint, ...]:
+        return ()
+
+
+class AverageRisk(OverAll):
+    """The mean chance of finding the person of a row is at most the threshold: groups divided by rows."""
+
+    key = "average-risk"
+    parameter = "risk"
+    title = "average risk"
+    source = "El Emam, Rodgers & Malin 2015"
+    helps_against = "finding the rows of many people who are known to be in the table"
+    leaves_open = "a person in a small group is found more easily than the mean says; strict_k limits that"
+
+    def __init__(self, threshold: float, fraction: float = 1.0) -> None:
+        super().__init__(threshold)
+        self.fraction = fraction
+
+    def part(self, sizes: IntArray) -> FloatArray:
+        return np.ones(len(sizes)) if self.fraction == 1.0 else sizes * chance(sizes, self.fraction)
+
+    @property
+    def sure_size(self) -> int:
+        return least_size(self.threshold, self.fraction)
+
+    def statement(self) -> str:
+        mean = f"on average {self.threshold:.6g} or less"
+        return f"the chance of finding the person of a row, known to be in the table, is {mean}"
+
+    @classmethod
+    def for_table(cls, policy: Policy) -> Sequence[Model]:
+        risk = _asked(policy, "prosecutor")
+        return () if risk is None or risk.average is None else (cls(risk.average),)
+
+    @classmethod
+    def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
+        return (cls(1.0),)
+
+
+class MarketerRisk(AverageRisk):
+    """The expected share of rows that a register of the population names rightly is at most the threshold."""
+
+    key = "marketer-risk"
+    title = "marketer risk"
+    source = "El Emam & Dankar 2008; Benedetti & Franconi 1998"
+    helps_against = "naming many people of the table with a register of the population"
+    leaves_open = "an estimate for a random sample, and a mean: a person in a small group is named more easily"
+
+    def statement(self) -> str:
+        return (
+            f"the expected share of rows whose person is named rightly is at most {self.threshold:.6g}, for an "
+            f"attacker who knows the population, of which the table is a random sample of {self.fraction:.6g}"
+        )
+
+    @classmethod
+    def for_table(cls, policy: Policy) -> Sequence[Model]:
+        risk = policy.privacy.risk
+        if risk is None or risk.population is None or risk.average is None or risk.attacker == "prosecutor":
+            return ()
+        return (cls(risk.average, risk.population.fraction),)
+
+    @classmethod
+    def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
+        return ()

@@ -1,0 +1,82 @@
+"""Re-identification risk as a requirement: how likely an attacker may find a person, at most or on average.
+
+The attackers are those of El Emam & Dankar (2008). The prosecutor knows that a person is in the release, and finds one
+of its n rows with a chance of 1/n. The journalist and the marketer do not know who is in it: they look for people of a
+population of which the release is a part, the journalist for anybody, the marketer for everybody.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from polyveil.policy.broken import BrokenRule
+from polyveil.policy.scalars import Number, Whole
+
+Attacker = Literal["prosecutor", "journalist", "marketer"]
+_ROUNDING = 1e-9
+
+
+class Population(BaseModel):
+    """The population that a table is a sample of."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    fraction: Number = Field(gt=0, le=1, description="share of the population that the table has, drawn by chance")
+
+
+class Risk(BaseModel):
+    """How likely an attacker may find a person: at most (`max`) and on average over the rows (`average`)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    max: Number | None = Field(default=None, gt=0, le=1, description="greatest chance of finding any one person")
+    average: Number | None = Field(
+        default=None, gt=0, le=1, description="greatest mean chance of finding the person of a row"
+    )
+    strict_k: Whole | None = Field(
+        default=None, ge=1, description="least number of people of every group, where only the mean is limited"
+    )
+    attacker: Attacker = Field(
+        default="prosecutor",
+        description="prosecutor: knows who is in the table; journalist, marketer: know the population only",
+    )
+    population: Population | None = Field(
+        default=None, description="{fraction: 0.01}: the table is a random sample of this share of the population"
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Risk:
+        for rule, remedy in self._faults():
+            raise BrokenRule(rule, remedy)
+        return self
+
+    def _faults(self) -> Iterator[tuple[str, str]]:
+        if self.max is None and self.average is None:
+            yield "risk limits nothing", "Write risk: {max: 0.09} or risk: {average: 0.09, strict_k: 3}"
+        if self.strict_k is not None and self.average is None:
+            yield "strict_k goes with average", "Add average, or write privacy: {k: ...} instead"
+        if self.attacker == "marketer" and self.average is None:
+            yield "the marketer's risk is a mean", "Write average instead of max, or use attacker: journalist"
+        if self.attacker == "marketer" and self.max is not None:
+            yield "the marketer has no greatest risk", "Remove max, or use attacker: journalist"
+        if self.attacker != "prosecutor" and self.population is None:
+            rule = f"the {self.attacker} looks for people of a population, and none is given"
+            yield rule, "Add population: {fraction: ...}, or use attacker: prosecutor"
+        if self.attacker == "prosecutor" and self.population is not None:
+            rule = "population is not used: the prosecutor knows who is in the table"
+            yield rule, "Remove population, or use attacker: journalist"
+
+    @property
+    def least_group(self) -> int:
+        """The least number of people of a group that these limits need, as far as the prosecutor is concerned."""
+        by_max = least_for(self.max) if self.max is not None and self.attacker == "prosecutor" else 1
+        return max(by_max, self.strict_k or 1)
+
+
+def least_for(chance: float) -> int:
+    """The least number of people among whom one is found with at most this chance."""
+    return math.ceil(1.0 / chance - _ROUNDING)

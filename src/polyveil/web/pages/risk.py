@@ -1,0 +1,86 @@
+"""Re-identification risk as a control: the attacker, the greatest and the mean risk, and the population."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from nicegui import ui
+
+from polyveil.errors import Fault
+from polyveil.models import Model
+from polyveil.models.risk import JournalistRisk, MarketerRisk, ProsecutorRisk
+from polyveil.web.pages.guarantee import View, explanation
+from polyveil.web.pages.parts import card, fault_notice, row, text
+
+TITLE = "Risk of being found"
+ATTACKERS = {
+    "prosecutor": "Prosecutor: knows who is in the table",
+    "journalist": "Journalist: knows the population, looks for anybody",
+    "marketer": "Marketer: knows the population, looks for everybody",
+}
+KINDS: dict[str, type[Model]] = {"prosecutor": ProsecutorRisk, "journalist": JournalistRisk, "marketer": MarketerRisk}
+START = 0.09
+FIELDS = {
+    "max": "Greatest risk",
+    "average": "Average risk",
+    "strict_k": "Smallest group",
+}
+
+
+def risk_card(asked: dict[str, Any], view: View, faults: Sequence[Fault]) -> None:
+    """One card for `privacy.risk`, which is absent while it is not asked for."""
+    risk = asked.get("risk")
+
+    def turn(event: Any) -> None:
+        if event.value:
+            asked["risk"] = {"max": START}
+        else:
+            asked.pop("risk", None)
+        view.draw()
+
+    with card(classes="pv-model"):
+        with row("pv-between pv-nowrap"):
+            text(TITLE, "h2", "pv-h2")
+            switch = ui.switch(value=isinstance(risk, dict), on_change=turn).mark("ask-risk")
+            switch.props["aria-label"] = f"Require {TITLE}"
+        if isinstance(risk, dict):
+            _settings(risk, view)
+        explanation(KINDS[str(risk.get("attacker", "prosecutor")) if isinstance(risk, dict) else "prosecutor"])
+        fault_notice(faults)
+
+
+def _settings(risk: dict[str, Any], view: View) -> None:
+    attacker = risk.get("attacker", "prosecutor")
+
+    def choose(event: Any) -> None:
+        risk["attacker"] = event.value
+        if event.value == "prosecutor":
+            risk.pop("population", None)
+        else:
+            risk.setdefault("population", {"fraction": 0.01})
+        if event.value == "marketer" and "max" in risk:
+            risk.setdefault("average", risk.pop("max"))
+        view.draw()
+
+    select = ui.select(ATTACKERS, value=attacker, on_change=choose, label="Attacker").props("outlined dense")
+    select.style("max-width: 420px").mark("risk-attacker")
+    with row():
+        for key, title in FIELDS.items():
+            if (key == "max" and attacker == "marketer") or (key == "strict_k" and "average" not in risk):
+                continue
+            _number(risk, key, title, view, whole=key == "strict_k")
+        if attacker != "prosecutor":
+            _number(risk["population"], "fraction", "Share of the population in the table", view, whole=False)
+
+
+def _number(place: dict[str, Any], key: str, title: str, view: View, *, whole: bool) -> None:
+    def keep(event: Any) -> None:
+        if event.value is None:
+            place.pop(key, None)
+        else:
+            place[key] = int(event.value) if whole else float(event.value)
+        view.draw()
+
+    field = ui.number(title, value=place.get(key), min=0, step=1 if whole else 0.01, on_change=keep)
+    field.props("outlined dense debounce=600").style("width: 170px").mark(f"risk-{key}")
