@@ -29,7 +29,15 @@ from polyveil.methods._search.rounds import Round, cut_into_parts, improve, no_f
 from polyveil.methods._search.schedule import COLD, HOT, heat_for, schedule_of, timed_rounds
 from polyveil.methods._search.space import KIND, Rows, Space, cell_loss, costliest_first, make_space
 from polyveil.methods._search.start import begin_by, best_start, regions_of
-from polyveil.methods._search.tally import count_ranges, count_row, count_values, keeps, keeps_exchanged, workload
+from polyveil.methods._search.tally import (
+    count_ranges,
+    count_row,
+    count_values,
+    keeps,
+    keeps_changed,
+    keeps_exchanged,
+    workload,
+)
 from polyveil.methods._search.tree import grow_tree
 from polyveil.models import AlphaAnonymity, KAnonymity, Model, TCloseness, attributes_of
 from polyveil.table.coded import CodedTable, SensitiveColumn
@@ -134,6 +142,27 @@ def test_an_exchange_is_judged_as_the_class_after_it(seed: int, t: float, capped
             after = counted(space, rows.tuple_of[np.append(inside[inside != gone], come)])
             found = keeps_exchanged(space, hist, 0, n, work, rows.tuple_of[gone], rows.tuple_of[come])
             assert found == keeps(space, after, 0, n)
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, st.floats(0.05, 0.6), st.booleans())
+def test_a_row_more_or_less_is_judged_as_the_class_after_it(seed: int, t: float, capped: bool) -> None:
+    table = random_table(seed)
+    models: list[Model] = [KAnonymity(3), *(TCloseness(t, c.name) for c in table.sensitive)]
+    models += [AlphaAnonymity(0.5, table.sensitive[0].name)] if capped else []
+    space, rows = make_space(table, compile_constraints(models, attributes_of(table), table))
+    assert len(space.steps) > 0
+    rng = np.random.default_rng(seed)
+    for n in (3, 10, 30):
+        inside, outside = np.split(rng.permutation(table.rows), [n])
+        hist, work = counted(space, rows.tuple_of[inside]), np.zeros((1, len(space.limits)))
+        workload(space, hist, 0, n, work)
+        for r in inside:
+            after = counted(space, rows.tuple_of[inside[inside != r]])
+            assert keeps_changed(space, hist, 0, n, work, rows.tuple_of[r], -1) == keeps(space, after, 0, n - 1)
+        for r in outside:
+            after = counted(space, rows.tuple_of[np.append(inside, r)])
+            assert keeps_changed(space, hist, 0, n, work, rows.tuple_of[r], 1) == keeps(space, after, 0, n + 1)
 
 
 def counted(space: Space, tuples: npt.NDArray[np.int32]) -> npt.NDArray[np.int32]:

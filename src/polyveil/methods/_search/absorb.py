@@ -19,7 +19,7 @@ from polyveil.methods._search.classes import (
     weigh,
 )
 from polyveil.methods._search.space import Flag, Rows, Space, as_int64, loss_joined, loss_with
-from polyveil.methods._search.tally import count_row, keeps
+from polyveil.methods._search.tally import keeps, keeps_changed
 
 WINDOW = 256
 """Classes of rows within this many places of a row are tried first; then twice as many, and so on."""
@@ -28,10 +28,7 @@ WINDOW = 256
 @njit
 def can_enter(space: Space, rows: Rows, classes: Classes, c: int, r: int) -> bool:
     """Whether class c would hold with row r."""
-    count_row(space, classes.hist, c, rows.tuple_of[r], 1)
-    found = keeps(space, classes.hist, c, classes.size[c] + 1)
-    count_row(space, classes.hist, c, rows.tuple_of[r], -1)
-    return found
+    return keeps_changed(space, classes.hist, c, classes.size[c], classes.work, rows.tuple_of[r], 1)
 
 
 @njit

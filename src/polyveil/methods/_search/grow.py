@@ -12,12 +12,12 @@ import numpy as np
 
 from polyveil.arrays import Codes, FloatArray
 from polyveil.methods._kernels.compiled import njit
-from polyveil.methods._search.absorb import cost_of_entering, put_in
-from polyveil.methods._search.classes import CLASS, Classes, empty_classes, give_back, new_slot, unlink
+from polyveil.methods._search.absorb import cost_of_entering
+from polyveil.methods._search.classes import CLASS, Classes, empty_classes, give_back, link, new_slot, unlink
 from polyveil.methods._search.extract import pressure
 from polyveil.methods._search.moves import Orders
-from polyveil.methods._search.space import Flag, Rows, Space, as_int64, loss_with, numbers
-from polyveil.methods._search.tally import keeps
+from polyveil.methods._search.space import Flag, Rows, Space, as_int64, box_loss, loss_with, numbers, widen
+from polyveil.methods._search.tally import count_ranges, count_row, count_values, keeps, workload
 
 WINDOW = 24
 """Free rows looked at on either side of a member in every order."""
@@ -48,7 +48,7 @@ def grow_classes(space: Space, rows: Rows, orders: Orders, floor: int, stop: Fla
             break
         found, holds = 0, False
         while True:
-            put_in(space, rows, classes, c, r)
+            add_member(space, rows, classes, c, r, floor)
             left = take_free(free, place, state, left, r)
             n_now = classes.size[c]
             holds = n_now >= floor and keeps(space, classes.hist, c, n_now)
@@ -63,9 +63,25 @@ def grow_classes(space: Space, rows: Rows, orders: Orders, floor: int, stop: Fla
         number += 1
         if holds:
             last = c
+            workload(space, classes.hist, c, classes.size[c], classes.work)
         else:
             give_up(classes, c)
     return classes
+
+
+@njit
+def add_member(space: Space, rows: Rows, classes: Classes, c: int, r: int, floor: int) -> None:
+    """Make r a member of c; ranges of values are counted from the size on at which the class is judged."""
+    link(classes, c, r)
+    classes.size[c] += 1
+    widen(space, rows.codes, r, classes.box, classes.words, c)
+    classes.loss[c] = box_loss(space, classes.box, classes.words, c)
+    if classes.size[c] > floor:
+        count_row(space, classes.hist, c, rows.tuple_of[r], 1)
+        return
+    count_values(space, classes.hist, c, rows.tuple_of[r], 1)
+    if classes.size[c] == floor:
+        count_ranges(space, classes.hist, c)
 
 
 @njit

@@ -35,7 +35,7 @@ from polyveil.methods._search.space import (
     shuffle,
     widen,
 )
-from polyveil.methods._search.tally import count_row, keeps, keeps_exchanged, workload
+from polyveil.methods._search.tally import count_row, keeps_changed, keeps_exchanged, workload
 from polyveil.methods._search.tree import random_order
 
 SWAPS = 0.3
@@ -282,13 +282,9 @@ def try_move(
 def can_leave(space: Space, rows: Rows, classes: Classes, r: int) -> bool:
     """Whether r's class would hold without r, or would be gone."""
     c = as_int64(classes.member[r, CLASS])
-    n = classes.size[c] - 1
-    if n < space.least:
-        return n == 0
-    count_row(space, classes.hist, c, rows.tuple_of[r], -1)
-    found = keeps(space, classes.hist, c, n)
-    count_row(space, classes.hist, c, rows.tuple_of[r], 1)
-    return found
+    if classes.size[c] == 1:
+        return True
+    return keeps_changed(space, classes.hist, c, classes.size[c], classes.work, rows.tuple_of[r], -1)
 
 
 @njit

@@ -69,6 +69,9 @@ class Space(NamedTuple):
     ranges: IntArray  # closeness: range x (start, stop, constraint)
     terms: FloatArray  # closeness: range x (weight, share in the whole table)
     limits: FloatArray  # closeness: one per constraint
+    first_range: IntArray  # closeness: the ranges of constraint j are first_range[j], ..., first_range[j + 1] - 1
+    owners: IntArray  # the one closeness constraint that looks at a value, or -1
+    steps: FloatArray  # how much a row of a value changes its work at most; none if two constraints look at a value
     covers: IntArray  # value v is in the ranges counted at covers[covers[v]], ..., covers[covers[v + 1] - 1]
     caps: FloatArray  # greatest share per value, or none
     other_constraints: JudgeSpec | None  # all constraints, where there are others than size, closeness and caps
@@ -95,6 +98,7 @@ def make_space(table: CodedTable, judge: JudgeSpec) -> tuple[Space, Rows]:
     tuples = distinct([places[:, a].astype(np.int64) for a in judged], [judge.width] * len(judged), table.rows)
     shape, cost = _shapes(table)
     covers, nested = _covers(judge)
+    owners, steps = _steps(judge, judged)
     owner = np.repeat(np.arange(len(judge.close_limit)), np.diff(judge.range_begin))
     space = Space(
         shape=shape,
@@ -103,6 +107,9 @@ def make_space(table: CodedTable, judge: JudgeSpec) -> tuple[Space, Rows]:
         ranges=np.stack([judge.range_start, judge.range_stop, owner], axis=1).astype(np.int64),
         terms=np.stack([judge.range_weight, judge.range_share], axis=1),
         limits=judge.close_limit.copy(),  # dividing lowers them for a while
+        first_range=judge.range_begin,
+        owners=owners,
+        steps=steps,
         covers=covers,
         caps=judge.cap if judge.has_caps else np.zeros(0),
         other_constraints=judge if asks_more(judge) else None,
@@ -133,6 +140,26 @@ def _is_judged(judge: JudgeSpec, attribute: int) -> bool:
         return True
     by_number = (judge.distinct_attribute, judge.entropy_attribute, judge.recursive_attribute)
     return any((found == attribute).any() for found in (*by_number, judge.divergence_attribute))
+
+
+def _steps(judge: JudgeSpec, judged: list[int]) -> tuple[IntArray, FloatArray]:
+    """Per value its closeness constraint (-1: none) and the distance of one row of it from the whole table."""
+    owners, steps = np.full(judge.width, -1, dtype=np.int64), np.zeros(judge.width)
+    for j in range(len(judge.close_limit)):
+        own = slice(int(judge.range_begin[j]), int(judge.range_begin[j + 1]))
+        start, stop = judge.range_start[own], judge.range_stop[own]
+        weight, share = judge.range_weight[own], judge.range_share[own]
+        if len(start) == 0:
+            continue
+        attribute = int(np.searchsorted(judge.offset, start.min(), side="right")) - 1
+        first, last = int(judge.offset[attribute]), int(judge.offset[attribute + 1])
+        if attribute not in judged or stop.max() > last or (owners[first:last] >= 0).any():
+            return owners, np.zeros(0)
+        inside = np.zeros(last - first + 1)
+        np.add.at(inside, start - first, weight * (1.0 - 2.0 * share))
+        np.add.at(inside, stop - first, -weight * (1.0 - 2.0 * share))
+        owners[first:last], steps[first:last] = j, float(weight @ share) + np.cumsum(inside)[:-1]
+    return owners, steps
 
 
 def _covers(judge: JudgeSpec) -> tuple[IntArray, int]:
