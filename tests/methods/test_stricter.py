@@ -122,10 +122,20 @@ def test_only_steps_that_begin_with_hardly_more_loss_are_searched() -> None:
         assert again.labels.tolist() == other.labels.tolist()
 
 
+def test_a_stricter_demand_that_plain_cuts_show_to_cost_more_is_begun_no_further() -> None:
+    table = random_table(4, rows=400)
+    judge = compile_constraints(models(table, 5, 0.3), attributes_of(table), table)
+    whole = begin(table, judge, secret=3)
+    short = begin(table, judge, secret=3, most_by_cuts=0.99 * whole.by_cuts)
+    assert short.loss == pytest.approx(short.by_cuts) == pytest.approx(whole.by_cuts)
+    assert whole.loss < whole.by_cuts
+    assert begin(table, judge, secret=3, most_by_cuts=whole.by_cuts).labels.tolist() == whole.labels.tolist()
+
+
 def test_searches_side_by_side_tell_one_story() -> None:
     # Their mean share of the work and the least loss of any; neither turns back when another search begins.
     told: list[tuple[float, float]] = []
-    together = Together(lambda done, loss: told.append((done, loss)))
+    together = Together(lambda done, loss: told.append((done, loss)), expected=2)
     one = together.one()
     one(0.5, 2.0)
     other = together.one()
@@ -133,17 +143,7 @@ def test_searches_side_by_side_tell_one_story() -> None:
     other(0.8, 1.5)
     one(1.0, 1.8)
     other(1.0, 1.6)
-    assert told == [(0.5, 2.0), (0.5, 2.0), (pytest.approx(0.65), 1.5), (pytest.approx(0.9), 1.5), (1.0, 1.5)]
-
-
-def test_one_search_of_several_that_is_done_is_not_the_whole_work() -> None:
-    told: list[float] = []
-    together = Together(lambda done, loss: told.append(done), expected=3)
-    one = together.one()
-    one(1.0, 2.0)
-    together.expected = 1
-    one(1.0, 2.0)
-    assert told == [pytest.approx(1 / 3), 1.0]
+    assert told == [(0.25, 2.0), (0.25, 2.0), (pytest.approx(0.65), 1.5), (pytest.approx(0.9), 1.5), (1.0, 1.5)]
 
 
 @pytest.mark.parametrize("seed", range(3))

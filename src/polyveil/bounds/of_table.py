@@ -13,7 +13,7 @@ from polyveil.bounds.costs import points_of
 from polyveil.bounds.prices import Crowd, Stop, crowd_bound
 from polyveil.bounds.required import Required, required_of
 from polyveil.bounds.result import LossBound
-from polyveil.bounds.transport import transported, values_of
+from polyveil.bounds.transport import affordable, transported, values_of
 from polyveil.measure.boxes import class_boxes
 from polyveil.measure.loss import width
 from polyveil.models import Attribute, Model
@@ -56,9 +56,11 @@ def bound_of(
 def _of_rows(table: CodedTable, required: Required, may_leave_out: bool, seconds: float) -> float:
     """The least sum over all rows: by the size of classes, by closeness, or by each in some of the columns."""
     by_size = _by_size(table, required.size, may_leave_out, SHARE * seconds if required.closeness else seconds)
-    if not required.closeness or not table.quasi:
+    codes = {column.name: column.codes for column in table.sensitive}
+    closeness = affordable(codes, required.closeness)
+    if not closeness or not table.quasi:
         return by_size
-    values = values_of({column.name: column.codes for column in table.sensitive}, required.closeness)
+    values = values_of(codes, closeness)
     moved = transported(table.quasi, values, SHARE * seconds, may_leave_out=may_leave_out)
     heavy = moved.by_column > LITTLE * max(moved.total, by_size)
     rest = replace(table, quasi=tuple(c for c, much in zip(table.quasi, heavy, strict=True) if not much))

@@ -37,6 +37,13 @@ MOST_CELLS = 64
 MOST_SHARES, MOST_IN_PAIRS = 30_000, 12_000
 """Variables of a linear program over one quasi-identifier, which is left out beyond; and over two of them."""
 
+MOST_TUPLES, MOST_INSIDE = MOST_SHARES // 2, 2_000_000
+"""Sensitive tuples, and ranges times tuples, of the constraints that are looked at."""
+
+PER_SECOND = 500_000
+"""Numbers of a linear program, about, that are made ready in a second; larger ones are left out, since neither that nor
+the solver's own preparation can be stopped."""
+
 
 @dataclass(frozen=True, eq=False)
 class Reach:
@@ -83,6 +90,26 @@ def values_of(codes: dict[str, IntArray], closeness: Sequence[Closeness]) -> Val
         owner=np.concatenate(owner).astype(np.int64),
         limit=np.array([each.limit for each in closeness]),
     )
+
+
+def affordable(codes: dict[str, IntArray], closeness: Sequence[Closeness]) -> list[Closeness]:
+    """The constraints of fewest ranges, as many as make a linear program of bearable size.
+
+    A release that keeps all constraints keeps these: fewer of them give a smaller bound, never a wrong one.
+    """
+    chosen: list[Closeness] = []
+    columns: list[IntArray] = []
+    ranges = 0
+    for each in sorted(closeness, key=lambda one: np.count_nonzero(one.weight)):
+        columns.append(codes[each.attribute].astype(np.int64))
+        ranges += int(np.count_nonzero(each.weight))
+        if ranges * len(np.unique(columns[-1])) > MOST_INSIDE:
+            break
+        count = len(distinct(columns, [int(c.max(initial=0)) + 1 for c in columns], len(columns[0])).counts)
+        if count > MOST_TUPLES or ranges * count > MOST_INSIDE:
+            break
+        chosen.append(each)
+    return [each for each in closeness if any(each is one for one in chosen)]
 
 
 def reach_of(column: QuasiColumn) -> Reach:
@@ -173,7 +200,8 @@ def transport_bound(
     cells = reach.covers.shape[1]
     counts = np.bincount(reach.cell_of_row * values.count + values.of_row, minlength=cells * values.count)
     counts = counts.reshape(cells, values.count)
-    if len(reach.cost) < 2 or int((reach.covers @ (counts > 0)).sum()) > most:
+    shares = int((reach.covers @ (counts > 0)).sum())
+    if len(reach.cost) < 2 or shares > most or shares * len(values.weight) > PER_SECOND * seconds:
         return 0.0
     prices = _dual_prices(reach, values, counts, seconds)
     charged = reach.cost[:, None] + prices @ values.inside

@@ -1,4 +1,4 @@
-"""The loss of every row, from its labels alone."""
+"""The loss of every row, from its labels alone, and the greatest there is."""
 
 from __future__ import annotations
 
@@ -6,12 +6,18 @@ import numpy as np
 
 from polyveil.arrays import Codes, FloatArray
 from polyveil.methods._kernels.compiled import njit
-from polyveil.methods._search.space import Rows, Space, as_int64, box_loss, clear_box, widen
+from polyveil.methods._search.space import KIND, SET, SIZE, Rows, Space, as_int64, box_loss, clear_box, widen
 
 
 def losses(space: Space, rows: Rows, labels: Codes) -> FloatArray:
     """The loss of every row."""
     return losses_of_rows(space, rows, labels, int(labels.max()) + 1)
+
+
+def greatest_loss(space: Space) -> float:
+    """The loss of a row whose every quasi-identifier says nothing."""
+    values = np.where(space.shape[:, KIND] == SET, np.maximum(space.shape[:, SIZE] - 1, 1), 1)
+    return float(space.cost[: len(values)] @ values)
 
 
 @njit

@@ -16,7 +16,7 @@ import numpy as np
 
 from polyveil.arrays import Codes, FloatArray, IntArray
 from polyveil.methods._search.clock import Clock
-from polyveil.methods._search.losses import losses
+from polyveil.methods._search.losses import greatest_loss, losses
 from polyveil.methods._search.rounds import Round, improve
 from polyveil.methods._search.space import Rows, Space
 from polyveil.methods._search.start import LARGE, PASS, SMALL
@@ -37,8 +37,17 @@ SETTLE = Round(moves_per_row=2.0, rebuilds_per_class=0.5, passes=2)
 FEW_MOVES, MOST_MOVES, ALL_MOVES, FEW_REBUILDS = 1.0, 30.0, 1_000_000, 0.05
 """Moves per row of a fast search: as many as make a million in all, within bounds - what takes seconds on a small table
 takes minutes on a large one; and the fewest rebuilds per class in one of its rounds."""
+FEW_AFFECTED = 0.2
+"""Rounds change rows that lose something. If these are a smaller share of all rows, there are as many attempts for each
+of them as at this share."""
+NEGLIGIBLE = 0.0002
+"""A search by effort ends when so small a share of all detail is lost: there is nothing left to gain."""
+HARDLY_GAINED = 1e-4
+"""A round that only lowers the loss is left out if the one before it, of the same kind, gained a smaller share."""
 BALANCED_MOVES = 360.0
 """Moves per row of a balanced search."""
+WORK_OF_PASS, WORK_OF_ROUND = 10.0, 1.0
+"""What a pass over all rows and the beginning of a round take, in attempts to move a row."""
 PROBE = Round(moves_per_row=4.0, rebuilds_per_class=0.3)
 """The round that tells how fast moves are."""
 SETTLING, ROUNDS, SMALL_ROUND, FEWEST_MOVES = 0.8, 12, 8.0, 2.0
@@ -105,8 +114,14 @@ def _search(
     by_row = losses(space, rows, labels)
     best, least = labels, float(by_row.sum())
     tell(0.0, least / n)
+    negligible = NEGLIGIBLE * n * greatest_loss(space) if isinstance(effort, str) else 0.0
+    settled = False
     for done, plan in rounds(effort, clock, by_row, heat):
+        if least <= negligible or (settled and plan.start == 0.0 and isinstance(effort, str)):
+            tell(done, least / n)
+            continue
         labels, loss = improve(space, rows, labels, plan, floors, rng, clock.stop)
+        settled = plan.start == 0.0 and loss > (1.0 - HARDLY_GAINED) * least
         if loss < least:
             best, least = labels, loss
         elif plan.start == 0.0:
@@ -129,10 +144,25 @@ def rounds(effort: Effort | float, clock: Clock, by_row: FloatArray, heat: bool)
     if isinstance(effort, (int, float)):
         yield from timed_rounds(clock, mean)
         return
-    plans = schedule_of(effort, len(by_row))
-    work = np.cumsum([plan.moves_per_row + 10.0 * plan.passes + 1.0 for plan in plans])
+    affected = len(positive) / max(len(by_row), 1)
+    plans = shortened(schedule_of(effort, len(by_row)), affected)
+    work = np.cumsum([work_of(plan, affected) for plan in plans])
     for done, plan in zip(work / work[-1], plans, strict=True):
         yield float(done), replace(plan, start=mean * plan.start, end=mean * plan.end)
+
+
+def shortened(plans: tuple[Round, ...], affected: float) -> tuple[Round, ...]:
+    """The rounds with attempts in proportion to the share of rows that lose something, if these are few."""
+    share = min(affected / FEW_AFFECTED, 1.0)
+    return tuple(
+        replace(plan, moves_per_row=share * plan.moves_per_row, rebuilds_per_class=share * plan.rebuilds_per_class)
+        for plan in plans
+    )
+
+
+def work_of(plan: Round, affected: float = 1.0) -> float:
+    """About how long a round takes, in attempts to move a row; a pass looks at the rows that lose something."""
+    return plan.moves_per_row + WORK_OF_PASS * affected * plan.passes + WORK_OF_ROUND
 
 
 def timed_rounds(clock: Clock, mean: float) -> Iterator[tuple[float, Round]]:

@@ -81,14 +81,15 @@ def no_orders(rows: int) -> Orders:
     return Orders(empty, empty, empty, np.zeros(2, dtype=np.int64))
 
 
-def best_start(space: Space, rows: Rows, rng: np.random.Generator, clock: Clock | None = None) -> Codes:
-    """The labels of least loss among the beginnings; in small tables after rows moved once to where they cost least.
+def plain_cuts(space: Space, rows: Rows, clock: Clock) -> tuple[Codes, float]:
+    """The beginning that comes first: what it has reached when time is over is the answer if there is no other."""
+    return begin_by(space, rows, (CUT, space.least), 0, clock.stop)
 
-    Plain cuts come first: what they have reached when time is over is the answer wherever nothing else is.
-    """
-    clock = Clock() if clock is None else clock
+
+def best_start(space: Space, rows: Rows, rng: np.random.Generator, clock: Clock, by_cuts: tuple[Codes, float]) -> Codes:
+    """The labels of least loss among `by_cuts` and the other beginnings; in small tables after rows moved once."""
     stop, n, seed = clock.stop, len(rows.tuple_of), int(rng.integers(2**31 - 1))
-    labels, loss = begin_by(space, rows, (CUT, space.least), seed, stop)
+    labels, loss = by_cuts
     ways = [] if stop[0] else chosen_ways(space, rows, rng, seed, clock)
     if ways:
         regions = regions_of(space, rows, seed, stop)

@@ -26,7 +26,7 @@ from polyveil.methods._search.losses import losses
 from polyveil.methods._search.rounds import CORES, improve
 from polyveil.methods._search.schedule import SETTLE, Effort, Tell, search
 from polyveil.methods._search.space import Flag, Rows, Space, make_space
-from polyveil.methods._search.start import SMALL, best_start, floors_for
+from polyveil.methods._search.start import SMALL, best_start, floors_for, plain_cuts
 from polyveil.table.coded import CodedTable
 
 CLOSENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -42,6 +42,8 @@ FEW, FEW_SHARE, HARDLY_MORE_OF_FEW, MOST_OF_FEW = 3000, 0.1, 1.5, 6
 cheap then."""
 FEW_ROWS = 5000
 """A fast search looks at stricter demands in tables of up to so many rows."""
+SURELY_MORE = 3.0
+"""A stricter demand is not looked at if plain cuts alone lose so many times as much with it."""
 TINY = 1000
 """In tables of so many rows every search is cheap."""
 
@@ -54,18 +56,23 @@ class Beginning:
     space: Space
     rows: Rows
     labels: Codes
+    by_cuts: float  # the loss of plain cuts alone
     loss: float
     affected: int  # rows that lose anything
     rng: np.random.Generator
 
 
-def begin(table: CodedTable, judge: JudgeSpec, secret: int, clock: Clock | None = None) -> Beginning:
-    """The first classes; equal demands and secrets give equal ones."""
-    rng = np.random.default_rng(secret)
+def begin(
+    table: CodedTable, judge: JudgeSpec, secret: int, clock: Clock | None = None, most_by_cuts: float = math.inf
+) -> Beginning:
+    """The first classes; equal demands and secrets give equal ones. Plain cuts alone if these lose more than said."""
+    rng, clock = np.random.default_rng(secret), Clock() if clock is None else clock
     space, rows = make_space(table, judge)
-    labels = best_start(space, rows, rng, clock)
+    labels, loss = by_cuts = plain_cuts(space, rows, clock)
+    if loss <= most_by_cuts:
+        labels = best_start(space, rows, rng, clock, by_cuts)
     by_row = losses(space, rows, labels)
-    return Beginning(judge, space, rows, labels, float(by_row.sum()), int((by_row > 0).sum()), rng)
+    return Beginning(judge, space, rows, labels, loss, float(by_row.sum()), int((by_row > 0).sum()), rng)
 
 
 def best_search(
@@ -76,13 +83,9 @@ def best_search(
         return searched(first, effort, clock, tell)[0]
     start = as_close_as_it_is(table, first, secret, clock)
     several = effort != "fast" or table.rows <= FEW_ROWS or few_affected(table, first)
-    wanted = allowed_stricter(table, start)[1] if several and start.loss > 0.0 else 0
-    with ThreadPoolExecutor(CORES) as pool, Together(tell, clock.end, 1 + wanted) as told:
-        running = [pool.submit(searched, start, effort, clock, told.one())]
-        if wanted:
-            others = nearly_free(table, start, secret, clock)
-            running += [pool.submit(searched, other, effort, clock, told.one()) for other in others]
-        told.expected = len(running)
+    starts = [start, *(nearly_free(table, start, secret, clock) if several and start.loss > 0.0 else ())]
+    with ThreadPoolExecutor(CORES) as pool, Together(tell, clock.end, len(starts)) as told:
+        running = [pool.submit(searched, one, effort, clock, told.one()) for one in starts]
         found = [search.result() for search in running]
     labels, loss = min(found, key=itemgetter(1))
     return labels if start is first else settled(first, labels, loss, clock.stop)
@@ -134,7 +137,7 @@ class Together:
 
     def __init__(self, tell: Tell, end: Callable[[], None] = lambda: None, expected: int = 1) -> None:
         self._tell, self._end = tell, end
-        self.expected = expected  # searches in all, as far as that is known
+        self._expected = expected
         self._stopped = False
         self._lock = Lock()
         self._shares: list[float] = []
@@ -159,7 +162,7 @@ class Together:
                 if self._stopped:
                     raise CancelledError
                 self._shares[number] = done
-                self._shown = max(self._shown, sum(self._shares) / max(len(self._shares), self.expected))
+                self._shown = max(self._shown, sum(self._shares) / self._expected)
                 self._least = min(self._least, loss)
                 self._tell(self._shown, self._least)
 
@@ -192,7 +195,7 @@ def nearly_free(table: CodedTable, first: Beginning, secret: int, clock: Clock |
             if _key(judge) in seen or found >= most or (clock is not None and clock.is_over):
                 continue
             seen.add(_key(judge))
-            start = begin(table, judge, secret, clock)
+            start = begin(table, judge, secret, clock, SURELY_MORE * from_here.by_cuts)
             if start.loss <= hardly_more * from_here.loss:
                 found += 1
                 waiting.append(start)

@@ -1,0 +1,117 @@
+"""How much is searched: rounds by effort and by the clock, and when a search ends early."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+from polyveil.methods._search.clock import Clock
+from polyveil.methods._search.losses import greatest_loss, losses
+from polyveil.methods._search.rounds import Round
+from polyveil.methods._search.schedule import COLD, HOT, heat_for, schedule_of, search, shortened, timed_rounds
+from polyveil.methods._search.start import floors_for
+from search_recounts import space_of
+from tables import random_table
+
+seeds = st.integers(0, 10_000)
+
+
+def test_a_fast_search_does_more_per_row_where_rows_are_few() -> None:
+    moves = [sum(plan.moves_per_row for plan in schedule_of("fast", rows)) for rows in (10**3, 10**5, 10**6, 10**7)]
+    assert moves == sorted(moves, reverse=True)
+    assert moves[0] > moves[1] > moves[2] == moves[3]
+    assert schedule_of("fast", 10**6)[-1].start == 0.0
+
+
+def test_a_search_begins_hotter_with_time_for_more_moves() -> None:
+    heats = [heat_for(moves) for moves in (0, 1, 5, 30, 100, 360, 4000)]
+    assert heats == sorted(heats)
+    assert heats[1] == 0.0
+    assert heats[3] == pytest.approx(COLD)
+    assert heats[5:] == pytest.approx([HOT, HOT])
+
+
+def test_rounds_by_the_clock_cool_down_and_settle() -> None:
+    clock = Clock(100.0)
+    asked = timed_rounds(clock, 1.0)
+    plans = [next(asked)[1], next(asked)[1]]
+    assert [plan.start for plan in plans] == [0.0, 0.0]
+    warm = []
+    for passed in (0.5, 20.0, 50.0, 79.0):
+        clock.began = time.monotonic() - passed
+        warm.append(next(asked)[1].start)
+    assert warm == sorted(warm, reverse=True)
+    assert warm[0] == pytest.approx(HOT, rel=0.1)
+    assert warm[-1] < 0.05 * warm[0]
+    clock.began = time.monotonic() - 85.0
+    assert next(asked)[1].start == 0.0
+    clock.began = time.monotonic() - 101.0
+    assert list(asked) == []
+
+
+def test_more_effort_does_first_what_less_effort_does() -> None:
+    for rows in (10**3, 10**5, 10**6):
+        fast, balanced, thorough = (schedule_of(effort, rows) for effort in ("fast", "balanced", "thorough"))
+        assert balanced[: len(fast)] == fast
+        assert thorough[: len(balanced)] == balanced
+
+
+def test_a_clock_stops_at_its_time() -> None:
+    with Clock(0.05) as clock:
+        assert not clock.is_over
+        time.sleep(0.3)
+        assert clock.is_over
+    with Clock() as clock:
+        assert not clock.is_over
+
+
+def test_few_rows_that_lose_something_get_no_more_attempts_each() -> None:
+    whole = schedule_of("balanced", 30_000)
+    assert shortened(whole, 0.2) == shortened(whole, 0.9) == whole
+    some = shortened(whole, 0.05)
+    assert [plan.moves_per_row for plan in some] == [plan.moves_per_row / 4 for plan in whole]
+    assert [plan.rebuilds_per_class for plan in some] == [plan.rebuilds_per_class / 4 for plan in whole]
+    assert [plan.passes for plan in some] == [plan.passes for plan in whole]
+
+
+@pytest.mark.parametrize(("share", "changed"), [(0.5, True), (1.0, False)])
+def test_a_search_by_effort_ends_where_nothing_is_left_to_gain(
+    monkeypatch: pytest.MonkeyPatch, share: float, changed: bool
+) -> None:
+    space, rows = space_of(random_table(3, rows=200), 3, None)
+    labels = np.arange(200, dtype=np.int32) // 10
+    lost = float(losses(space, rows, labels).sum()) / 200 / greatest_loss(space)
+    monkeypatch.setattr("polyveil.methods._search.schedule.NEGLIGIBLE", lost * share + 1e-12)
+    told: list[float] = []
+    found, _ = search(
+        space, rows, labels, "fast", floors_for(space), np.random.default_rng(1), lambda done, loss: told.append(done)
+    )
+    assert (found.tolist() != labels.tolist()) == changed
+    assert told[-1] == 1.0
+
+
+def test_rounds_that_gain_nothing_are_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    space, rows = space_of(random_table(3, rows=200), 3, None)
+    labels = np.zeros(200, dtype=np.int32)
+    loss = float(losses(space, rows, labels).sum())
+    plans: list[Round] = []
+
+    def gaining_nothing(*arguments: Any) -> tuple[Any, float]:
+        plans.append(arguments[3])
+        return arguments[2], loss
+
+    monkeypatch.setattr("polyveil.methods._search.schedule.improve", gaining_nothing)
+    for effort, rounds_done in (("fast", 3), ("balanced", 3 + 12 + 1)):
+        plans.clear()
+        search(space, rows, labels, effort, floors_for(space), np.random.default_rng(1), lambda done, loss: None)
+        assert len(plans) == rounds_done
+
+
+def test_the_greatest_loss_is_that_of_all_values() -> None:
+    table = random_table(5, rows=300)
+    space, _ = space_of(table)
+    assert greatest_loss(space) == pytest.approx(sum(column.weight for column in table.quasi))
