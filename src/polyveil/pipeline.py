@@ -161,7 +161,19 @@ def _made(engine: AnyEngine, job: Job, bound: Any, with_bound: bool | None, cloc
     with clock.stage("release"):
         tables = engine.tables(job, bound, found)
     release = engine.release(bound, found, tables, manifest, clock.seconds)
+    release = replace(release, notes=(*release.notes, *_undivided(job, manifest)))
     return release if least is None else replace(release, bound=least)
+
+
+def _undivided(job: Job, manifest: Mapping[str, Any]) -> tuple[str, ...]:
+    """What to do if a search by the clock ended with all rows in one group."""
+    effort = getattr(job.method.options, "effort", None)
+    if manifest.get("classes") != 1 or not isinstance(effort, int | float):
+        return ()
+    return (
+        f"All rows are in one group: in {effort:g} s the search divided nothing. Unless the requirements allow nothing "
+        "else, more seconds give smaller groups: method.effort.",
+    )
 
 
 def _least_loss(engine: AnyEngine, job: Job, bound: Any, with_bound: bool | None, clock: Clock) -> LossBound | None:

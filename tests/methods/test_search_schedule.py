@@ -12,7 +12,17 @@ from hypothesis import strategies as st
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.losses import greatest_loss, losses
 from polyveil.methods._search.rounds import Round
-from polyveil.methods._search.schedule import COLD, HOT, heat_for, schedule_of, search, shortened, timed_rounds
+from polyveil.methods._search.schedule import (
+    BALANCED_MOVES,
+    COLD,
+    HOT,
+    ROUNDS,
+    heat_for,
+    schedule_of,
+    search,
+    shortened,
+    timed_rounds,
+)
 from polyveil.methods._search.start import floors_for
 from search_recounts import space_of
 from tables import random_table
@@ -41,7 +51,7 @@ def test_rounds_by_the_clock_cool_down_and_settle() -> None:
     plans = [next(asked)[1], next(asked)[1]]
     assert [plan.start for plan in plans] == [0.0, 0.0]
     warm = []
-    for passed in (0.5, 20.0, 50.0, 79.0):
+    for passed in (0.8, 20.0, 50.0, 79.0):
         clock.began = time.monotonic() - passed
         warm.append(next(asked)[1].start)
     assert warm == sorted(warm, reverse=True)
@@ -51,6 +61,30 @@ def test_rounds_by_the_clock_cool_down_and_settle() -> None:
     assert next(asked)[1].start == 0.0
     clock.began = time.monotonic() - 101.0
     assert list(asked) == []
+
+
+def test_more_seconds_begin_with_the_whole_searches_of_fewer() -> None:
+    # Time passes with moves alone: a hundredth of a second for one per row.
+    plans = {}
+    for seconds in (20.0, 80.0):
+        clock = Clock(seconds)
+        asked, plans[seconds] = timed_rounds(clock, 1.0), [next(timed_rounds(clock, 1.0))[1]]
+        next(asked)
+        for _, plan in asked:
+            plans[seconds].append(plan)
+            clock.began -= 0.01 * plan.moves_per_row
+    heated = {seconds: [plan for plan in some if plan.start > 0] for seconds, some in plans.items()}
+    short, long = (
+        [
+            round(sum(plan.moves_per_row for plan in heated[seconds][i : i + ROUNDS]))
+            for i in range(0, 3 * ROUNDS, ROUNDS)
+        ]
+        for seconds in (20.0, 80.0)
+    )
+    assert (short[0], long[:3]) == (BALANCED_MOVES, [BALANCED_MOVES * twice for twice in (1, 2, 4)])
+    assert heated[20.0][:ROUNDS] == heated[80.0][:ROUNDS]
+    assert short[1] < 2 * BALANCED_MOVES  # what is left is one search that follows the clock
+    assert plans[20.0][-1].start == plans[80.0][-1].start == 0.0
 
 
 def test_more_effort_does_first_what_less_effort_does() -> None:

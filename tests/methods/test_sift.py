@@ -9,8 +9,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 import numpy as np
+import polars as pl
 import pytest
 
+import polyveil
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
 from polyveil.methods import Task, make_method
@@ -188,3 +190,16 @@ def test_auto_keeps_the_best_method() -> None:
     found = make_method(MethodChoice(name="auto", effort="fast")).partition(task)
     assert holds(task, found)
     assert found.found["method"] == "sift" or loss(table, found) < loss(table, sift(task))
+
+
+@pytest.mark.parametrize(("effort", "warned"), [(1e-6, True), ("fast", False)])
+def test_a_search_that_ends_before_the_first_division_says_so(effort: float | str, warned: bool) -> None:
+    people = pl.DataFrame({"age": [*range(20, 80)] * 5, "illness": ["flu", "cold", "asthma"] * 100})
+    columns = {"age": {"role": "quasi"}, "illness": {"role": "sensitive"}}
+    policy = {"columns": columns, "privacy": {"k": 5}, "method": {"name": "sift", "effort": effort}}
+    release = polyveil.anonymize(people, policy, seed=1)
+    assert (release.manifest["classes"] == 1) == warned
+    assert [note for note in release.to_dict()["notes"] if "more seconds" in note and "method.effort" in note] == list(
+        release.notes
+    )
+    assert bool(release.notes) == warned

@@ -169,12 +169,16 @@ def timed_rounds(clock: Clock, mean: float) -> Iterator[tuple[float, Round]]:
     """Small rounds whose temperature follows the clock; the last fifth of the time settles.
 
     Two rounds that only lower the loss come first. They tell how many moves there is time for, and so how hot to begin.
+    If there is time for many, whole searches come before, which do not depend on the clock.
     """
     yield _share(clock), PASS
     before = clock.passed
     yield _share(clock), PROBE
-    first, last = clock.passed, SETTLING * clock.seconds
-    moves = max(last - first, 0.0) / max(first - before, 1e-9) * PROBE.moves_per_row
+    last, per_move = SETTLING * clock.seconds, max(clock.passed - before, 1e-9) / PROBE.moves_per_row
+    if mean > 0.0:
+        yield from whole_searches(clock, mean, last, per_move)
+    first = clock.passed
+    moves = max(last - first, 0.0) / per_move
     hot = heat_for(moves)
     small = Round(moves_per_row=min(max(moves / ROUNDS, FEWEST_MOVES), SMALL_ROUND), rebuilds_per_class=0.7)
     while clock.passed < clock.seconds:
@@ -183,6 +187,19 @@ def timed_rounds(clock: Clock, mean: float) -> Iterator[tuple[float, Round]]:
         else:
             warmth = mean * hot * COOLED ** ((clock.passed - first) / (last - first))
             yield _share(clock), replace(small, start=warmth, end=warmth)
+
+
+def whole_searches(clock: Clock, mean: float, last: float, per_move: float) -> Iterator[tuple[float, Round]]:
+    """Balanced searches, each of twice the moves of the one before, as long as they take at most half of the time left.
+
+    More seconds then begin with what fewer seconds do, instead of one slower search that may end worse by chance.
+    """
+    moves = BALANCED_MOVES
+    while moves * per_move <= (last - clock.passed) / 2.0:
+        begun = clock.passed
+        for plan in (*cooling(Round(moves / ROUNDS, 2.5 * moves / BALANCED_MOVES), ROUNDS), SETTLE, SETTLE):
+            yield _share(clock), replace(plan, start=mean * plan.start, end=mean * plan.end)
+        per_move, moves = max((clock.passed - begun) / moves, 1e-9), 2.0 * moves
 
 
 def heat_for(moves: float) -> float:
