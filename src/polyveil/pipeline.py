@@ -50,13 +50,13 @@ def anonymize(
 
     Parameters
     ----------
-    source : path, frame, Table or database address
+    source : path, frame, Table or address
         The table. A Spark DataFrame is anonymized by Spark, and the released tables are Spark DataFrames again.
     policy : Policy, dict or path
         What each column is, and which guarantees the release must give.
-    out : path or database address, optional
-        Where to publish the release: a folder, or a database with ``?schema=NAME``. Without it, the release stays in
-        memory, and `Release.save` publishes it.
+    out : path or address, optional
+        Where to publish the release: a folder, here or in an object store, or a database with ``?schema=NAME``.
+        Without it, the release stays in memory, and `Release.save` publishes it.
     overwrite : bool
         Replace an older release in that place.
     sign : path, optional

@@ -1,4 +1,4 @@
-"""Publishing: into a folder or into a database, whichever `out` names."""
+"""Publishing: into a folder, an object store or a database, whichever `out` names."""
 
 from __future__ import annotations
 
@@ -12,11 +12,16 @@ from polyveil.releases.bundle import check_target, write_bundle
 from polyveil.reports import NAME as REPORT
 from polyveil.reports import build
 from polyveil.table.databases.place import is_url
+from polyveil.table.stores import is_store
 
 
 def check_place(out: Path | str, *, overwrite: bool = False) -> None:
     """Refuse early what would fail late."""
-    if is_url(out):
+    if is_store(out):
+        from polyveil.releases.store import check_store
+
+        check_store(out, overwrite=overwrite)
+    elif is_url(out):
         from polyveil.releases.database import check_release_target
 
         check_release_target(out, overwrite=overwrite)
@@ -36,7 +41,7 @@ def publish(
 ) -> None:
     """Write everything, let `accept` judge what was written, and only then let it appear under its name.
 
-    A folder gets a report beside the tables; a database holds tables alone.
+    A folder, here or in an object store, gets a report beside the tables; a database holds tables alone.
     """
     if is_url(out):
         from polyveil.releases.database import write_release
@@ -44,4 +49,13 @@ def publish(
         write_release(out, tables, manifest, overwrite=overwrite, accept=accept)
         return
     extra = {REPORT: build(manifest, tables)} if report else {}
-    write_bundle(Path(out), tables, manifest, file_format=file_format, overwrite=overwrite, extra=extra, accept=accept)
+
+    def write(folder: Path) -> None:
+        write_bundle(folder, tables, manifest, file_format=file_format, overwrite=overwrite, extra=extra, accept=accept)
+
+    if is_store(out):
+        from polyveil.releases.store import write_to_store
+
+        write_to_store(out, write, overwrite=overwrite)
+    else:
+        write(Path(out))

@@ -14,6 +14,7 @@ from polyveil.reports.page import Section
 from polyveil.reports.steward import steward_sections
 from polyveil.reports.writing import check_page_target, write_page
 from polyveil.table.databases import is_url
+from polyveil.table.stores import is_store, local_copy
 from polyveil.verification import Finding, ReleaseLike, Verification, load_release, verify
 from polyveil.verification.files import REPORT
 from polyveil.verification.findings import fails, unchecked
@@ -110,6 +111,9 @@ def with_report(found: Verification, place: Path | str) -> Verification:
 
     A page of another version of polyveil cannot be made again.
     """
+    if is_store(place):
+        with local_copy(place) as folder:
+            return with_report(found, folder)
     folder = Path(place)
     if is_url(place) or not (folder / REPORT).is_file():
         return found

@@ -25,6 +25,7 @@ from polyveil.table.databases.place import is_url
 from polyveil.table.encode import encode
 from polyveil.table.parse import as_text, without_markers
 from polyveil.table.source import PACKED_SUFFIXES, PARQUET_SUFFIXES, TEXT_SUFFIXES, Table, read
+from polyveil.table.stores import is_store, local_copy
 
 Rows = Callable[[Policy, Table], IntArray | None]
 """Which rows of a table to keep, by its policy; None: all."""
@@ -70,6 +71,9 @@ def read_linked(source: Any, tables: Mapping[str, LinkedTable], **reading: Any) 
         if strange or len(source) < len(tables):
             raise InputError(f"the tables given are not those of the policy: {listed(tables)}. Name them like these")
         return {name: read(source[name], **reading) for name in tables}
+    if is_store(source):
+        with local_copy(source) as copied:
+            return read_linked(copied, tables, **reading)
     if is_url(source):
         others = {key: value for key, value in reading.items() if key not in ("table", "query")}
         return {name: read(source, table=about.source or name, **others) for name, about in tables.items()}

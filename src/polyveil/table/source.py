@@ -14,6 +14,7 @@ from polyveil.frames import FrameKind, frame_from, kind_of, mark_missing
 from polyveil.table.codebook import Codebook
 from polyveil.table.databases.place import is_url
 from polyveil.table.lakes import is_lake
+from polyveil.table.stores import is_store, local_copy
 
 # A cell without text is missing, quoted ("") or not: programs that quote every cell write missing values that way, and
 # a difference no reader can see must not tell two people apart.
@@ -109,8 +110,9 @@ def read(
 
     Parameters
     ----------
-    source : path, frame, Table or database address
-        What to read. A database is postgresql://, sqlite:// or duckdb://.
+    source : path, frame, Table or address
+        What to read. A database is postgresql://, sqlite:// or duckdb://; a file, folder or Delta table in an object
+        store is s3://, gs:// or abfss://.
     format : {"csv", "parquet", "excel"}, optional
         The format of a file whose name does not tell it.
     delimiter, encoding, decimal : str, optional
@@ -149,6 +151,23 @@ def read(
     """
     if isinstance(source, Table):
         return source
+    if is_store(source):
+        with local_copy(source) as copied:
+            return read(
+                copied,
+                format=format,
+                delimiter=delimiter,
+                encoding=encoding,
+                decimal=decimal,
+                quote=quote,
+                names=names,
+                missing=missing,
+                strip=strip,
+                table=table,
+                query=query,
+                sheet=sheet,
+                as_of=as_of,
+            )
     if is_url(source):
         from polyveil.table.databases import read_database
 

@@ -17,6 +17,7 @@ from polyveil.errors import InputError
 from polyveil.policy import Policy, PolicyLike, fitted, from_public, load_policy
 from polyveil.policy.schema import Column
 from polyveil.table.databases import is_url
+from polyveil.table.stores import is_store, local_copy
 from polyveil.verification.claims import promise_name
 from polyveil.verification.closed import check_closed
 from polyveil.verification.columns import compare_declarations, describe_columns
@@ -73,8 +74,8 @@ def verify(
 
     Parameters
     ----------
-    release : path, database address or Release
-        The folder of a release, its database with ``?schema=NAME``, or a release in memory.
+    release : path, address or Release
+        The folder of a release, here or in an object store, its database with ``?schema=NAME``, or one in memory.
     policy : Policy, dict or path, optional
         Requirements of your own. The release is checked against its own guarantees and against these as well.
     signer : path, optional
@@ -110,6 +111,9 @@ def verify(
     >>> polyveil.verify(release, policy=stricter).failures[0].check
     'asked: k-anonymity'
     """
+    if is_store(release):
+        with local_copy(release) as folder:
+            return verify(folder, policy=policy, signer=signer, source=source, person=person, row_map=row_map)
     manifest, tables, findings = load_release(release)
     content = verify_tables(manifest, tables)
     asked = () if policy is None else _asked(load_policy(policy), manifest, tables)
@@ -135,6 +139,9 @@ def _beside(release: ReleaseLike, signer: Path | str | None) -> list[Finding]:
 
 def load_release(release: ReleaseLike) -> tuple[Mapping[str, Any], Mapping[str, pl.DataFrame], list[Finding]]:
     """Manifest and tables of a release, and what its files show before they are looked into."""
+    if is_store(release):
+        with local_copy(release) as folder:
+            return load_release(folder)
     if isinstance(release, StoredRelease) or is_url(release):
         return read_stored(release)
     if isinstance(release, str | Path):

@@ -19,6 +19,7 @@ from urllib.parse import quote, unquote
 
 from polyveil.errors import InputError
 from polyveil.table.databases.registry import DATABASES, known_scheme
+from polyveil.table.stores import is_store
 
 SECRET = ("password", "sslpassword", "oauth_client_secret")
 _URL = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+)://(.*)", re.DOTALL)
@@ -71,7 +72,7 @@ class Place:
 
 
 def is_url(source: object) -> TypeGuard[str]:
-    """Whether this is a URL rather than a path or a frame; `C:\\data` is a path.
+    """Whether this is the URL of a database rather than a path, an object store or a frame; `C:\\data` is a path.
 
     A Path made from a URL has lost a slash, and its password would be shown with the path: refused here.
     """
@@ -82,7 +83,7 @@ def is_url(source: object) -> TypeGuard[str]:
         and known_scheme(source.parts[0][:-1])
     ):
         raise InputError("a database URL must be a string, not a Path. Pass the URL as a string")
-    return isinstance(source, str) and _URL.match(source) is not None
+    return isinstance(source, str) and _URL.match(source) is not None and not is_store(source)
 
 
 def shown(place: object) -> str:
@@ -98,7 +99,8 @@ def place_of(url: str) -> Place:
     if found is None or kind is None:
         *others, last = (f"{name}://" for name in DATABASES)
         raise InputError(
-            f"{scheme}:// is not a supported database. Use {', '.join(others)} or {last}, or the path of a file"
+            f"{scheme}:// is not a supported database. Use {', '.join(others)} or {last}, s3://, gs:// or abfss:// for "
+            "an object store, or the path of a file"
         )
     main, _, query = found[2].partition("?")
     settings = _settings(query)
