@@ -23,9 +23,15 @@ import polyveil
 QUASI = (
     "age", "education", "marital-status", "native-country", "race", "salary-class", "sex", "workclass", "occupation",
 )  # fmt: skip
+UNITED_STATES = 318_000_000
+"""People in the population that ARX's benchmark assumes, to a few percent."""
 CASES: dict[str, tuple[dict[str, Any], float | None]] = {
     "k = 5": ({"k": 5}, 0.22129),
     "average risk 20 %, groups of 3 or more": ({"risk": {"average": 0.2, "strict_k": 3}}, 0.19229),
+    "at most 1 % unique in the population": (
+        {"risk": {"unique_in_population": 0.01, "population": {"fraction": 30_162 / UNITED_STATES}}},
+        0.01970,
+    ),
     "k = 12": ({"k": 12}, None),
     "average risk 9 %, groups of 3 or more": ({"risk": {"average": 0.09, "strict_k": 3}}, None),
 }

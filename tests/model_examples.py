@@ -26,7 +26,14 @@ from polyveil.models import (
     TCloseness,
 )
 from polyveil.models.ground import GroundDistance, divergence, equal, hierarchical, ordered
-from polyveil.models.risk import AverageRisk, JournalistRisk, MarketerRisk, ProsecutorRisk, StrictSize
+from polyveil.models.risk import (
+    AverageRisk,
+    JournalistRisk,
+    MarketerRisk,
+    PopulationUniqueness,
+    ProsecutorRisk,
+    StrictSize,
+)
 from polyveil.policy.hierarchy import Hierarchy, from_tree
 
 
@@ -80,6 +87,7 @@ def one_of_each(threshold: float, least: int, attribute_name: str = "x") -> list
         AverageRisk(share),
         MarketerRisk(share, 0.2),
         StrictSize(whole + 1),
+        PopulationUniqueness(share, 0.2),
     ]
 
 

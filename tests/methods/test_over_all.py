@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import polyveil
-from polyveil.methods._repair.over_all import excess, holds, merged, units
+from polyveil.methods._repair.over_all import holds, merged, units
 from polyveil.models.risk import AverageRisk, MarketerRisk
 from tables import random_table
 
@@ -116,7 +116,7 @@ def test_merging_ends_as_soon_as_the_mean_holds(model: AverageRisk) -> None:
     assert labels.max() + 1 == len(sizes)
     assert sizes.sum() == 60
     if isinstance(model, MarketerRisk):
-        assert excess(sizes, model) <= 0
+        assert model.too_much(sizes) == 0
     else:
         assert len(sizes) == int(model.threshold * 60)
 

@@ -95,6 +95,8 @@ def test_a_policy_names_the_attacker() -> None:
         ({"average": 0.1, "strict_k": 0}, "strict_k must be a whole number of at least 1"),
         ({"max": 0.1, "attacker": "marketer", "population": {"fraction": 0.1}}, "the marketer's risk is a mean"),
         ({"max": 0.1, "attacker": "journalist"}, "none is given"),
+        ({"unique_in_population": 0.01}, "no population is given"),
+        ({"unique_in_population": 0, "population": {"fraction": 0.1}}, "unique_in_population must be a number above 0"),
         ({"max": 0.1, "population": {"fraction": 0.1}}, "population is not used"),
         ({"max": 0.1, "attacker": "journalist", "population": {"fraction": 0}}, "fraction must be a number above 0"),
         ({"max": 0.1, "attacker": "journalist", "population": {"fraction": 1.5}}, "fraction must be a number above 0"),

@@ -17,7 +17,14 @@ from polyveil.models.diversity import (
     RecursiveDiversity,
 )
 from polyveil.models.joint import JointCloseness
-from polyveil.models.risk import AverageRisk, JournalistRisk, MarketerRisk, ProsecutorRisk, StrictSize
+from polyveil.models.risk import (
+    AverageRisk,
+    JournalistRisk,
+    MarketerRisk,
+    PopulationUniqueness,
+    ProsecutorRisk,
+    StrictSize,
+)
 from polyveil.plugins import Registry
 from polyveil.policy.added_keys import MODELS_GROUP, add_key
 from polyveil.policy.schema import Privacy
@@ -29,6 +36,7 @@ _OWN: tuple[type[Model], ...] = (
     AverageRisk,
     MarketerRisk,
     StrictSize,
+    PopulationUniqueness,
     DistinctDiversity,
     FrequencyDiversity,
     EntropyDiversity,

@@ -168,9 +168,17 @@ class OverAll(Model):
     def sure_size(self) -> int:
         """The least size with which no group exceeds the mean, so that all together do not."""
 
+    def value(self, sizes: IntArray) -> float:
+        """What is limited, over all groups."""
+        return float(self.part(sizes).sum()) / max(float(sizes.sum()), 1.0)
+
+    def too_much(self, sizes: IntArray) -> float:
+        """What the parts of the groups must lose together, so that the guarantee holds; 0 if it does."""
+        excess = float(self.part(sizes).sum()) - self.threshold * float(sizes.sum())
+        return excess if self.value(sizes) > self.threshold + TOLERANCE else 0.0
+
     def measure(self, block: Block) -> FloatArray:
-        total = float(block.sizes.sum())
-        return np.full(block.classes, float(self.part(block.sizes).sum()) / max(total, 1.0))
+        return np.full(block.classes, self.value(block.sizes))
 
     def constraints(self, attributes: Mapping[str, Attribute]) -> tuple[Constraint, ...]:
         return ()
@@ -236,3 +244,51 @@ class MarketerRisk(AverageRisk):
     @classmethod
     def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
         return ()
+
+
+class PopulationUniqueness(OverAll):
+    """The estimated share of the population that is unique is at most the threshold (Dankar's rule)."""
+
+    key = "unique-in-population"
+    parameter = "risk"
+    title = "uniqueness in the population"
+    source = "Dankar, El Emam, Neisa & Roffey 2012"
+    helps_against = "being sure that a row that fits one person of a register is the row of that person"
+    leaves_open = "an estimate for a random sample; two people who look alike are found with a chance of one half"
+    monotone = False
+
+    def __init__(self, threshold: float, fraction: float) -> None:
+        super().__init__(threshold)
+        self.fraction = fraction
+
+    def part(self, sizes: IntArray) -> FloatArray:
+        """Only people who are alone in the sample can be alone in the population."""
+        return np.asarray(sizes == 1, dtype=np.float64)
+
+    def value(self, sizes: IntArray) -> float:
+        from polyveil.models.uniqueness import estimate  # solvers are slow to load
+
+        return estimate(sizes, self.fraction)
+
+    def too_much(self, sizes: IntArray) -> float:
+        found = self.value(sizes)
+        if found <= self.threshold + TOLERANCE:
+            return 0.0
+        return float((sizes == 1).sum()) * (1.0 - self.threshold / found)
+
+    @property
+    def sure_size(self) -> int:
+        return 2
+
+    def statement(self) -> str:
+        return (
+            f"an estimated share of at most {self.threshold:.6g} of the population, of which the table is a random "
+            f"sample of {self.fraction:.6g}, is unique in the quasi-identifiers as they are released"
+        )
+
+    @classmethod
+    def for_table(cls, policy: Policy) -> Sequence[Model]:
+        risk = policy.privacy.risk
+        if risk is None or risk.unique_in_population is None or risk.population is None:
+            return ()
+        return (cls(risk.unique_in_population, risk.population.fraction),)

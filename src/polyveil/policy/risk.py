@@ -40,6 +40,9 @@ class Risk(BaseModel):
     strict_k: Whole | None = Field(
         default=None, ge=1, description="least number of people of every group, where only the mean is limited"
     )
+    unique_in_population: Number | None = Field(
+        default=None, gt=0, le=1, description="greatest estimated share of the population that is unique"
+    )
     attacker: Attacker = Field(
         default="prosecutor",
         description="prosecutor: knows who is in the table; journalist, marketer: know the population only",
@@ -55,10 +58,13 @@ class Risk(BaseModel):
         return self
 
     def _faults(self) -> Iterator[tuple[str, str]]:
-        if self.max is None and self.average is None:
+        if self.max is None and self.average is None and self.unique_in_population is None:
             yield "risk limits nothing", "Write risk: {max: 0.09} or risk: {average: 0.09, strict_k: 3}"
         if self.strict_k is not None and self.average is None:
             yield "strict_k goes with average", "Add average, or write privacy: {k: ...} instead"
+        if self.unique_in_population is not None and self.population is None:
+            rule = "who is unique in a population depends on its size, and no population is given"
+            yield rule, "Add population: {fraction: ...}"
         if self.attacker == "marketer" and self.average is None:
             yield "the marketer's risk is a mean", "Write average instead of max, or use attacker: journalist"
         if self.attacker == "marketer" and self.max is not None:
@@ -66,7 +72,8 @@ class Risk(BaseModel):
         if self.attacker != "prosecutor" and self.population is None:
             rule = f"the {self.attacker} looks for people of a population, and none is given"
             yield rule, "Add population: {fraction: ...}, or use attacker: prosecutor"
-        if self.attacker == "prosecutor" and self.population is not None:
+        unused = self.attacker == "prosecutor" and self.unique_in_population is None
+        if unused and self.population is not None:
             rule = "population is not used: the prosecutor knows who is in the table"
             yield rule, "Remove population, or use attacker: journalist"
 

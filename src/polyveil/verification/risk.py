@@ -14,8 +14,11 @@ import polars as pl
 
 from polyveil.policy import Policy
 from polyveil.verification.findings import Finding, fails, holds
+from polyveil.verification.uniqueness import unique_share
 
-CLOSE = 1e-9
+CLOSE, AS_ESTIMATED = 1e-9, 1e-3
+"""How near counts and estimates must be: two ways to search for the same parameters do not end at the same digit."""
+UNIQUE = "unique-in-population"
 
 
 def check_risk(manifest: Mapping[str, Any], policy: Policy, frame: pl.DataFrame) -> list[Finding]:
@@ -38,7 +41,8 @@ def _in_rows(manifest: Mapping[str, Any], policy: Policy, sizes: Sequence[int]) 
     wrong = [
         fails("risk", f"the manifest claims a {key} of {claimed.get(key)}, the cells give {value:.9g}")
         for key, value in measured.items()
-        if not isinstance(claimed.get(key), int | float) or abs(claimed[key] - value) > CLOSE
+        if not isinstance(claimed.get(key), int | float)
+        or abs(claimed[key] - value) > (AS_ESTIMATED * value if key == UNIQUE else CLOSE)
     ]
     return wrong or [_limits(policy, sizes, "rows")]
 
@@ -46,9 +50,12 @@ def _in_rows(manifest: Mapping[str, Any], policy: Policy, sizes: Sequence[int]) 
 def _limits(policy: Policy, sizes: Sequence[int], of: str) -> Finding:
     risk = policy.privacy.risk
     limits = {} if risk is None else _named(policy, risk.max, risk.average, risk.strict_k)
+    if risk is not None and risk.unique_in_population is not None:
+        limits[UNIQUE] = risk.unique_in_population
     measured = dict(_measured(policy, sizes))
     for key, value in measured.items():
-        kept = value >= limits[key] if key == "strict-k" else value <= limits[key] + CLOSE
+        near = AS_ESTIMATED * limits[key] if key == UNIQUE else CLOSE
+        kept = value >= limits[key] if key == "strict-k" else value <= limits[key] + near
         if not kept:
             return fails("risk", f"counted again in {of}, {key} is {value:.6g}, and the limit is {limits[key]:.6g}")
     words = ", ".join(f"{key} {value:.6g}" for key, value in measured.items())
@@ -78,6 +85,8 @@ def _measured(policy: Policy, sizes: Sequence[int]) -> Iterator[tuple[str, float
     found = _named(policy, max(of_size.values()), mean, min(sizes))
     asked = _named(policy, risk.max, risk.average, risk.strict_k)
     yield from ((key, value) for key, value in found.items() if key in asked)
+    if risk.unique_in_population is not None:
+        yield UNIQUE, unique_share(sizes, fraction)
 
 
 def expected_chance(size: int, fraction: float) -> float:

@@ -101,9 +101,10 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
             remedy = "Round them in Spark and remove publish, or leave --engine spark out"
             faults.append(Fault(f"columns.{coarser[0]}.publish", rule, remedy))
         risk = policy.privacy.risk
-        if risk is not None and risk.average is not None:
-            rule = "a mean over all groups is not known block by block"
-            faults.append(Fault("privacy.risk.average", rule, "Use max, or leave --engine spark out"))
+        for key in ("average", "unique_in_population"):
+            if getattr(risk, key, None) is not None:
+                rule = "what all groups together have is not known block by block"
+                faults.append(Fault(f"privacy.risk.{key}", rule, "Use max, or leave --engine spark out"))
         if policy.tables:
             faults.append(Fault("tables", "Spark reads one table", "Leave --engine spark out"))
         for key, names in (("replace", policy.pseudonyms), ("shift", policy.shifted)):

@@ -36,8 +36,10 @@ def verify(place: Path | str, spark: SparkSession, *, signer: Path | str | None 
     policy = from_public(manifest["policy"])
     if policy.privacy.joint:
         raise InputError("Spark does not measure privacy.joint, which this release guarantees. Leave --engine out")
-    if policy.privacy.risk is not None and policy.privacy.risk.average is not None:
-        raise InputError("Spark does not measure an average risk, which this release guarantees. Leave --engine out")
+    risk = policy.privacy.risk
+    if risk is not None and (risk.average is not None or risk.unique_in_population is not None):
+        words = "Spark does not measure the risk of all groups together, which this release guarantees"
+        raise InputError(f"{words}. Leave --engine out")
     if manifest["form"] not in FORMS or policy.pseudonyms:
         raise InputError("Spark does not verify linked tables about people, or pseudonyms. Leave --engine out")
     findings = check_folder(folder, manifest) + check_beside(folder, signer) + check_form(manifest, policy)

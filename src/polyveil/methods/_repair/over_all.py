@@ -116,15 +116,10 @@ def units(table: CodedTable, labels: IntArray) -> IntArray:
     return np.bincount(owner, minlength=int(labels.max(initial=-1)) + 1).astype(np.int64)
 
 
-def excess(sizes: IntArray, model: OverAll) -> float:
-    """By how much the sum over the classes exceeds what is allowed; at most 0 if the guarantee holds."""
-    return float(model.part(sizes).sum()) - model.threshold * float(sizes.sum())
-
-
 def holds(table: CodedTable, labels: IntArray, wide: Sequence[OverAll]) -> bool:
     """Whether all of the guarantees hold."""
     sizes = units(table, labels)
-    return all(excess(sizes, model) <= 1e-9 * float(sizes.sum()) for model in wide)
+    return all(model.too_much(sizes) <= 0.0 for model in wide)
 
 
 def merged(table: CodedTable, labels: IntArray, wide: Sequence[OverAll]) -> IntArray:
@@ -148,8 +143,8 @@ def _merged(table: CodedTable, labels: IntArray, wide: Sequence[OverAll]) -> Int
     for model in wide:
         while True:
             sizes = units(table, labels)
-            too_much = excess(sizes, model)
-            if too_much <= 1e-9 * float(sizes.sum()) or len(sizes) < 2:
+            too_much = model.too_much(sizes)
+            if too_much <= 0.0 or len(sizes) < 2:
                 break
             into = _round(table, labels, sizes, model, too_much if too_much < FEW else too_much / STEP, rng)
             labels = np.where(labels >= 0, into[labels], -1)

@@ -57,6 +57,7 @@ def _settings(risk: dict[str, Any], view: View) -> None:
         risk["attacker"] = event.value
         if event.value == "prosecutor":
             risk.pop("population", None)
+            risk.pop("unique_in_population", None)
         else:
             risk.setdefault("population", {"fraction": 0.01})
         if event.value == "marketer" and "max" in risk:
@@ -72,6 +73,7 @@ def _settings(risk: dict[str, Any], view: View) -> None:
             _number(risk, key, title, view, whole=key == "strict_k")
         if attacker != "prosecutor":
             _number(risk["population"], "fraction", "Share of the population in the table", view, whole=False)
+            _number(risk, "unique_in_population", "Unique in the population", view, whole=False)
 
 
 def _number(place: dict[str, Any], key: str, title: str, view: View, *, whole: bool) -> None:
