@@ -94,6 +94,15 @@ def page(server: Server, chromium: Browser) -> Iterator[Page]:
     assert [url for url in asked if "Lisbon" in url or "HIV" in url] == []
 
 
+TABS = {
+    "Summary": "Detail lost by column",
+    "Groups": "Distance of each group",
+    "Risk": "Groups closest to a limit",
+    "Columns": "Before and after",
+    "Attacks": "Attacks",
+}
+
+
 def give(page: Page, server: Server, content: str | bytes = TABLE, name: str = "people.csv") -> None:
     page.goto(f"{server.url}/")
     data = content.encode() if isinstance(content, str) else content
@@ -188,11 +197,12 @@ def test_the_whole_job_from_upload_to_a_bundle_that_verifies(page: Page, server:
     page.goto(f"{server.url}/")
     page.get_by_label("Choose a packed release").set_input_files(tmp_path / "first.zip")
     expect(page.get_by_text("The release was verified")).to_be_visible()
+    page.get_by_role("link", name="Groups", exact=True).click()
     expect(page.get_by_role("heading", name="Group sizes")).to_be_visible()
 
 
 def test_explore_marks_the_class_of_a_row_on_both_sides(page: Page, server: Server, finished: str) -> None:
-    page.goto(f"{server.url}/explore/{finished}")
+    page.goto(f"{server.url}/explore/{finished}?tab=rows")
     original = page.get_by_role("region", name="Rows of the original by group")
     released = page.get_by_role("region", name="Rows of the release by group")
     first = original.locator(".ag-row[row-index='0'] .ag-cell").nth(1)
@@ -207,8 +217,10 @@ def test_explore_marks_the_class_of_a_row_on_both_sides(page: Page, server: Serv
         expect(side.locator(".pv-chosen").first).to_be_visible()
     page.get_by_role("switch", name="Show only this group").click()
     expect(released.locator(".ag-row:not(.pv-chosen)")).to_have_count(0)
-    for heading in ("Group sizes", "Distance of each group", "Groups closest to a limit", "Before and after"):
+    for tab, heading in TABS.items():
+        page.get_by_role("navigation", name="Parts of the results").get_by_role("link", name=tab, exact=True).click()
         expect(page.get_by_role("heading", name=heading)).to_be_visible()
+    assert "tab=attacks" in page.url
     page.get_by_role("button", name="Attack this release").click()
     expect(page.get_by_text("No guarantee was broken")).to_be_visible(timeout=RUN)
 
@@ -405,6 +417,11 @@ def views_of(table: str) -> dict[str, str]:
         f"/columns/{table}/2": "Level by level",
         f"/privacy/{table}": "Hide among similar rows (k)",
         f"/run/{table}": "looked at",
-        f"/explore/{table}": "Before and after",
+        f"/explore/{table}": "Detail lost by column",
+        f"/explore/{table}?tab=rows": "Original and release",
+        f"/explore/{table}?tab=columns": "Before and after",
+        f"/explore/{table}?tab=groups": "Distance of each group",
+        f"/explore/{table}?tab=risk": "Groups closest to a limit",
+        f"/explore/{table}?tab=attacks": "Simulated attackers",
         f"/download/{table}": "Release folder",
     }

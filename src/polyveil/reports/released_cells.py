@@ -25,11 +25,15 @@ class Spread:
     unknown: int
     """Rows whose cell tells no number: missing, or anything."""
 
-    def bins(self, count: int = 30) -> list[tuple[float, float, float]]:
+    @property
+    def whole(self) -> bool:
+        """Whether all ends are whole numbers."""
+        return bool(np.all(self.low % 1 == 0) and np.all(self.high % 1 == 0))
+
+    def bins(self, count: int = 30, *, whole: bool | None = None) -> list[tuple[float, float, float]]:
         """Equal bins over the range; a row that may lie in several counts in each by how much of its range is there."""
         start, stop = float(self.low.min()), float(self.high.max())
-        whole = bool(np.all(self.low % 1 == 0) and np.all(self.high % 1 == 0))
-        if whole:
+        if self.whole if whole is None else whole:
             step = _whole_step(stop - start + 1, count)
             edges = start + step * np.arange(int(np.ceil((stop + 1 - start) / step)) + 1)
             high = self.high + 1

@@ -256,9 +256,18 @@ def _sizes(a: int, b: int) -> str:
     return number(int(a)) if b - a == 1 else f"{number(int(a))}–{number(int(b) - 1)}"
 
 
-def guesses(facts: Facts) -> Section:
-    """The simplest adversary: bets on the commonest value of the class. Seen from the release alone."""
-    rows = []
+GUESSES = (
+    "sensitive column",
+    "right without the release",
+    "right with it, on average",
+    "highest certainty for any one person",
+    "people whose value is certain",
+)
+
+
+def guess_rows(facts: Facts) -> list[tuple[str, ...]]:
+    """For each sensitive column what GUESSES names, as seen from the release alone."""
+    rows: list[tuple[str, ...]] = []
     for name in facts.declared:
         block = facts.statistics.block(name)
         top, total = block.greatest(block.count), max(int(block.sizes.sum()), 1)
@@ -272,20 +281,18 @@ def guesses(facts: Facts) -> Section:
                 percent(certain / total) if certain else "nobody",
             )
         )
-    headers = (
-        "sensitive column",
-        "right without the release",
-        "right with it, on average",
-        "highest certainty for any one person",
-        "people whose value is certain",
-    )
+    return rows
+
+
+def guesses(facts: Facts) -> Section:
+    """The simplest adversary: bets on the commonest value of the class. Seen from the release alone."""
     parts = (
         tag(
             "p",
             "Homogeneity: an attacker who knows which group a person is in guesses its most common value. "
             "Without the release, the same attacker guesses the most common value of the whole table.",
         ),
-        table(headers, rows, caption="Guessing a sensitive value", numbers=[1, 2, 3, 4]),
+        table(GUESSES, guess_rows(facts), caption="Guessing a sensitive value", numbers=[1, 2, 3, 4]),
     )
     return Section("guesses", "What can still be guessed", parts)
 

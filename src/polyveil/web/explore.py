@@ -7,7 +7,7 @@ with the class of each row, sorted by it), original.parquet (row number and clas
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,14 +15,15 @@ import numpy as np
 import polars as pl
 
 from polyveil.arrays import FloatArray, IntArray
+from polyveil.attacks.cells import misfits
 from polyveil.cells import day_at
 from polyveil.partition import Partition
 from polyveil.releases.generalized import published, quasi_columns
 from polyveil.releases.release import Original
 from polyveil.reports.facts import Facts, gather
 from polyveil.reports.released_cells import Spread, counted_cells, spread_of
-from polyveil.table.bind import Bound
-from polyveil.table.coded import CodedTable
+from polyveil.reports.sections import guess_rows
+from polyveil.table.coded import CodedTable, QuasiColumn
 from polyveil.table.domain import OrderedDomain
 from polyveil.verification.classes import class_of_row
 from polyveil.web.store import write_json
@@ -33,6 +34,8 @@ WORST = 40
 BINS = 30
 NUMBERS_AS_BARS = 15
 UTILITY_ROWS = 200_000
+_COVERED = 20_000_000
+"""Most pairs of a released cell and a value that are held in memory at once."""
 
 
 def write_views(
@@ -52,7 +55,7 @@ def write_views(
         frame = tables[about["table"]]
         groups = class_of_row(frame, [about["group"]]) + 1
         _write_sorted(frame, groups, folder / f"{about['table']}.parquet")
-    figures = _figures(facts, classes, None if original is None else original.bound)
+    figures = _figures(facts, classes, None if original is None else original.coded)
     if "relational" in manifest:
         figures |= _write_tables(folder, manifest, tables, facts.quasi, classes)
     if original is not None and of_row is not None:
@@ -118,9 +121,9 @@ def _people_sizes(of_row: IntArray, person: IntArray) -> Any:
     return _histogram(sizes.astype(np.float64), np.ones(len(sizes)), whole=True)
 
 
-def _figures(facts: Facts, classes: IntArray, bound: Bound | None) -> dict[str, Any]:
+def _figures(facts: Facts, classes: IntArray, coded: CodedTable | None) -> dict[str, Any]:
     sizes = facts.statistics.sizes
-    before = {} if bound is None else {column.name: column for column in bound.quasi}
+    before = {} if coded is None else {column.name: column for column in coded.quasi}
     return {
         "form": facts.form,
         "classes": int(classes.max(initial=0)),
@@ -138,6 +141,7 @@ def _figures(facts: Facts, classes: IntArray, bound: Bound | None) -> dict[str, 
             for model, values, own in facts.distances()
         },
         "worst": _worst(facts, classes),
+        "guesses": guess_rows(facts),
         "sensitive": {name: _sensitive(facts, name) for name in facts.declared},
         "quasi": {name: _quasi(facts, name, before.get(name)) for name in facts.policy.having("quasi")},
     }
@@ -234,42 +238,110 @@ def _sensitive(facts: Facts, name: str) -> dict[str, Any]:
     return _top([(labels[i], int(before[i]), int(after[i])) for i in order], ordered)
 
 
-def _quasi(facts: Facts, name: str, original: Any) -> dict[str, Any]:
-    """A quasi-identifier before and after: what the release still tells of its distribution."""
+def _quasi(facts: Facts, name: str, original: QuasiColumn | None) -> dict[str, Any]:
+    """A quasi-identifier before and after, in its own order: what the release still tells of its distribution.
+
+    A released cell counts for each value it may stand for, by equal parts; a range by how much of it is there.
+    """
     cells, about = facts.quasi.get_column(name), facts.manifest["quasi"][name]
-    loss = float(facts.manifest["loss"]["by_attribute"].get(name, 0.0))
-    spread = spread_of(cells, about) if cells.dtype == pl.String else None
-    if spread is not None and original is not None and isinstance(original.domain, OrderedDomain):
-        positions = original.cells.drop_nulls()
-        if positions.dtype == pl.Date:
-            positions = positions.cast(pl.Int32)
-        values, counts = np.unique(positions.cast(pl.Float64).to_numpy(), return_counts=True)
-        whole = Spread(
-            np.append(values, [spread.low.min()]),
-            np.append(values, [spread.high.max()]),
-            np.append(counts.astype(np.float64), [0.0]),
-            0,
-        )
-        before, after = whole.bins(BINS), spread.bins(BINS)
-        if len(before) == len(after):
-            write = day_at if about["kind"] == "date" else _short
-            labels = [f"{write(a)} to {write(b)}" for a, b, _ in after]
-            return {**_paired(labels, [s for *_, s in before], [s for *_, s in after]), "loss": loss}
+    loss = {"loss": float(facts.manifest["loss"]["by_attribute"].get(name, 0.0))}
+    spread = _spread(cells, about)
+    if spread is not None and (original is None or isinstance(original.domain, OrderedDomain)):
+        return _over_ranges(spread, about["kind"], original) | loss
+    size = 0 if original is None else original.domain.size
+    if original is not None and cells.n_unique() * size <= _COVERED:
+        return _over_values(cells, original) | loss
     rows = [("anything (*)" if cell == "*" else cell, 0, count) for cell, count in counted_cells(cells)]
-    return {**_top(rows, ordered=False), "before": None, "loss": loss}
+    return {**_top(rows, ordered=False), "before": None, **loss}
+
+
+def _spread(cells: pl.Series, about: Mapping[str, Any]) -> Spread | None:
+    """The cells as ranges of numbers or days; a column that is published as numbers has ranges of one number."""
+    if cells.dtype == pl.String:
+        return spread_of(cells, about)
+    if about["kind"] not in ("numeric", "date") or cells.drop_nulls().is_empty():
+        return None
+    numbers = cells.drop_nulls().cast(pl.Date).cast(pl.Int32) if cells.dtype.is_temporal() else cells.drop_nulls()
+    values, rows = np.unique(numbers.cast(pl.Float64).to_numpy(), return_counts=True)
+    return Spread(values, values, rows.astype(np.float64), cells.null_count())
+
+
+def _over_ranges(after: Spread, kind: str, original: QuasiColumn | None) -> dict[str, Any]:
+    write = day_at if kind == "date" else _short
+    untold = {"untold": after.unknown}
+    if original is None or not isinstance(original.domain, OrderedDomain):
+        bins = after.bins(BINS)
+        labels = [_bin(a, b, write, whole=after.whole) for a, b, _ in bins]
+        return {"labels": labels, "before": None, "after": [s for *_, s in bins], **untold}
+    values = original.domain.positions
+    rows = np.bincount(original.codes, minlength=original.domain.size)[: len(values)].astype(np.float64)
+    # Both over the same range, so that their bins are the same.
+    ends = np.array([min(values.min(), after.low.min()), max(values.max(), after.high.max())])
+    none = np.zeros(2)
+    whole = Spread(np.append(values, ends), np.append(values, ends), np.append(rows, none), 0)
+    told = Spread(np.append(after.low, ends), np.append(after.high, ends), np.append(after.rows, none), 0)
+    both = whole.whole and told.whole
+    pairs = whole.bins(BINS, whole=both), told.bins(BINS, whole=both)
+    labels = [_bin(a, b, write, whole=both) for a, b, _ in pairs[0]]
+    return _paired(labels, [s for *_, s in pairs[0]], [s for *_, s in pairs[1]]) | untold
+
+
+def _bin(low: float, high: float, write: Callable[[float], str], *, whole: bool) -> str:
+    last = high - 1 if whole else high
+    return write(low) if low == last else f"{write(low)} to {write(last)}"
+
+
+def _over_values(cells: pl.Series, original: QuasiColumn) -> dict[str, Any]:
+    """Categories, ordered or in a tree, and numbers below a hierarchy: each value with its share before and after."""
+    misfit, cell_of_row = misfits(original, cells)
+    covers = (misfit <= misfit.min(axis=1, keepdims=True)).astype(np.float64)
+    rows = np.bincount(cell_of_row, minlength=len(covers)).astype(np.float64)
+    after = (rows / covers.sum(axis=1)) @ covers
+    domain = original.domain
+    before = np.bincount(original.codes, minlength=domain.size)
+    labels = list(domain.labels) + ["missing"] * (domain.size - len(domain.labels))
+    order, numbers = _own_order(labels)
+    found = [(labels[i], int(before[i]), float(after[i])) for i in order]
+    return _top(found, ordered=numbers or isinstance(domain, OrderedDomain))
+
+
+def _own_order(labels: Sequence[str]) -> tuple[list[int], bool]:
+    """The order of the hierarchy or the domain; numbers as numbers, with "missing" last. Whether they are numbers."""
+    try:
+        places = {i: float(label) for i, label in enumerate(labels) if label != "missing"}
+    except ValueError:
+        return list(range(len(labels))), False
+    rest = [i for i in range(len(labels)) if i not in places]
+    return [*sorted(places, key=lambda i: places[i]), *rest], bool(places)
 
 
 def _short(value: float) -> str:
     return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
 
 
-def _top(rows: Sequence[tuple[str, int, int]], ordered: bool) -> dict[str, Any]:
-    totals = max(sum(row[1] for row in rows), 1), max(sum(row[2] for row in rows), 1)
-    head = list(rows) if ordered and len(rows) <= 2 * SHOWN else list(rows[:SHOWN])
-    tail = list(rows[len(head) :])
-    shown = _paired([r[0] for r in head], [r[1] / totals[0] for r in head], [r[2] / totals[1] for r in head])
-    # Many values in one bar would outshine the values themselves.
-    return {**shown, "others": len(tail)}
+def _top(rows: Sequence[tuple[str, int, float]], ordered: bool) -> dict[str, Any]:
+    """Shares of a column's values in the order given. Of many values, neighbours in an order share a bar; of others the
+    most common have one each, and all rarer ones have the last together."""
+    totals = max(sum(row[1] for row in rows), 1), max(sum(row[2] for row in rows), 1e-9)
+    if len(rows) > 2 * SHOWN:
+        rows = _neighbours(rows) if ordered else _with_rarer(rows)
+    return _paired([r[0] for r in rows], [r[1] / totals[0] for r in rows], [r[2] / totals[1] for r in rows])
+
+
+def _neighbours(rows: Sequence[tuple[str, int, float]]) -> list[tuple[str, int, float]]:
+    step = -(-len(rows) // (2 * SHOWN))
+    parts = [rows[i : i + step] for i in range(0, len(rows), step)]
+    return [
+        (p[0][0] if len(p) == 1 else f"{p[0][0]} to {p[-1][0]}", sum(r[1] for r in p), sum(r[2] for r in p))
+        for p in parts
+    ]
+
+
+def _with_rarer(rows: Sequence[tuple[str, int, float]]) -> list[tuple[str, int, float]]:
+    common = set(sorted(range(len(rows)), key=lambda i: (-max(rows[i][1], rows[i][2]), i))[:SHOWN])
+    rarer = [row for i, row in enumerate(rows) if i not in common]
+    together = (f"{len(rarer):,} rarer values", sum(r[1] for r in rarer), sum(r[2] for r in rarer))
+    return [*(row for i, row in enumerate(rows) if i in common), together]
 
 
 def _paired(labels: list[str], before: list[float], after: list[float]) -> dict[str, Any]:

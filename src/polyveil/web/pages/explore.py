@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any
 
 from nicegui import ui
 
 from polyveil.errors import PolyveilError
-from polyveil.reports.markup import Markup, number, percent, tag
+from polyveil.reports.markup import Markup, number, percent, table, tag
+from polyveil.reports.sections import GUESSES
 from polyveil.web.explore import read_views
-from polyveil.web.jobs import Busy
 from polyveil.web.pages import charts
+from polyveil.web.pages.attack_view import attacks_on
+from polyveil.web.pages.distributions import distributions
 from polyveil.web.pages.download import file_item
 from polyveil.web.pages.layout import frame, next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench
@@ -22,24 +23,33 @@ from polyveil.web.pages.runs import figures_of, least_l, worst_t
 from polyveil.web.pages.side_by_side import side_by_side
 from polyveil.web.store import FINISHED, StoredRun
 
+TABS = {
+    "summary": "Summary",
+    "rows": "Rows",
+    "columns": "Columns",
+    "groups": "Groups",
+    "risk": "Risk",
+    "attacks": "Attacks",
+}
+
 
 def add(bench: Workbench) -> None:
     """Register the view, and that of a release that was brought back."""
 
     @ui.page("/explore/{table_id}")
-    def explore(table_id: str, run: str | None = None) -> None:
+    def explore(table_id: str, run: str | None = None, tab: str = "summary") -> None:
         async def build(work: Work) -> None:
-            _build(work, run)
+            _build(work, run, tab)
 
         table_page(bench, "explore", table_id, build)
 
     @ui.page("/release/{run_id}")
-    def release(run_id: str) -> None:
+    def release(run_id: str, tab: str = "summary") -> None:
         with frame(bench, "data", None):
-            _brought_back(bench, run_id)
+            _brought_back(bench, run_id, tab)
 
 
-def _build(work: Work, wanted: str | None) -> None:
+def _build(work: Work, wanted: str | None, tab: str) -> None:
     bench = work.bench
     done = [run for run in bench.store.runs(table=work.stored.id) if run.state == "done"]
     text("Results", "h1", "pv-h1")
@@ -48,9 +58,29 @@ def _build(work: Work, wanted: str | None) -> None:
         next_step("explore", work.stored.id)
         return
     chosen = next((run for run in done if run.id == wanted), done[0])
-    _frontier(work, done, chosen)
-    _details(bench, chosen, work)
+
+    def go(run_id: str) -> None:
+        ui.navigate.to(f"/explore/{work.stored.id}?run={run_id}&tab={tab}")
+
+    runs = {run.id: f"{run.title}: {figures_of(run)}" for run in done}
+    select = ui.select(runs, value=chosen.id, label="Run", on_change=lambda event: go(event.value))
+    select.props("outlined dense").style("max-width: 760px; width: 100%")
+    _tabs(f"/explore/{work.stored.id}?run={chosen.id}&tab=", tab, TABS)
+    if tab not in TABS:
+        tab = "summary"
+    if tab == "summary":
+        _frontier(work, done, chosen)
+    _details(bench, chosen, work, tab)
     next_step("explore", work.stored.id)
+
+
+def _tabs(address: str, current: str, tabs: Mapping[str, str]) -> None:
+    """The parts of the results, each with an address of its own."""
+    with ui.element("nav").classes("pv-tabs").props('aria-label="Parts of the results"'):
+        for key, title in tabs.items():
+            link = text(title, "a").props(f'href="{address}{key}"')
+            if key == current:
+                link.props('aria-current="page"')
 
 
 def _frontier(work: Work, done: Sequence[StoredRun], chosen: StoredRun) -> None:
@@ -66,14 +96,10 @@ def _frontier(work: Work, done: Sequence[StoredRun], chosen: StoredRun) -> None:
         "All runs",
         "Detail lost against protection. Runs on the dashed line have the best trade-off. Click one for details.",
     ):
-        with row("pv-between"):
-            runs = {run.id: f"{run.title}: {figures_of(run)}" for run in done}
-            select = ui.select(runs, value=chosen.id, label="Run", on_change=lambda event: go(event.value))
-            select.props("outlined dense").classes("pv-grow").style("max-width: 720px")
-            if len(axes) > 1:
-                toggle = ui.toggle({axis: names[axis] for axis in axes}, value=first).props("no-caps unelevated dense")
-                toggle.props("toggle-color=primary padding='4px 10px'")
-                toggle.on_value_change(lambda event: draw(event.value))
+        if len(axes) > 1:
+            toggle = ui.toggle({axis: names[axis] for axis in axes}, value=first).props("no-caps unelevated dense")
+            toggle.props("toggle-color=primary padding='4px 10px'")
+            toggle.on_value_change(lambda event: draw(event.value))
         place = ui.element("div")
 
     def draw(axis: str) -> None:
@@ -88,30 +114,55 @@ def _frontier(work: Work, done: Sequence[StoredRun], chosen: StoredRun) -> None:
     draw(first)
 
 
-def _details(bench: Workbench, run: StoredRun, work: Work | None) -> None:
+def _details(bench: Workbench, run: StoredRun, work: Work | None, tab: str) -> None:
     views = read_views(run.private)
-    about = run.outcome["summary"]
-    _head(run, about)
     if views is None:
+        _head(run, run.outcome["summary"])
         notice("This run has no charts.", "caution")
         return
-    side_by_side(run, views, work)
+    match tab:
+        case "rows":
+            side_by_side(run, views, work)
+        case "columns":
+            distributions(views)
+        case "groups":
+            _sizes(views)
+            _distances(views)
+        case "risk":
+            _guesses(views)
+            _worst(views)
+        case "attacks" if work is not None:
+            attacks_on(bench, run)
+        case _:
+            _summary(run, views)
+
+
+def _summary(run: StoredRun, views: Mapping[str, Any]) -> None:
+    about = run.outcome["summary"]
+    _head(run, about)
     with ui.element("div").classes("pv-columns pv-two"):
-        unit, sizes = ("people", views["people"]) if "people" in views else ("rows", views["sizes"])
-        with card(
-            "Group sizes",
-            f"Share of the groups by number of {unit}. A group is a set of rows that look alike in the release.",
-        ):
-            _chart(charts.shares(sizes, unit), "Group sizes")
-        with stack():
-            with card("Detail lost by column", "0 %: unchanged, 100 %: nothing left."):
-                _losses(about["loss"]["by_attribute"])
-            _utility(views.get("utility"))
-    _distances(views)
-    _worst(views)
-    _distributions(views)
-    if work is not None:
-        _attacks(bench, run)
+        with card("Detail lost by column", "0 %: unchanged, 100 %: nothing left."):
+            _losses(about["loss"]["by_attribute"])
+        _utility(views.get("utility"))
+
+
+def _sizes(views: Mapping[str, Any]) -> None:
+    unit, sizes = ("people", views["people"]) if "people" in views else ("rows", views["sizes"])
+    hint = f"Share of the groups by number of {unit}. A group is a set of rows that look alike in the release."
+    with card("Group sizes", hint):
+        _chart(charts.shares(sizes, unit), "Group sizes")
+
+
+def _guesses(views: Mapping[str, Any]) -> None:
+    """What the simplest attacker can still guess, with the figures of the report."""
+    if not views.get("guesses"):
+        return
+    hint = (
+        "An attacker who knows which group a person is in guesses its most common value. Without the release, the same "
+        "attacker guesses the most common value of the whole table."
+    )
+    with card("What can still be guessed", hint):
+        trusted(table(GUESSES, views["guesses"], caption="Guessing a sensitive value", numbers=[1, 2, 3, 4]))
 
 
 def _head(run: StoredRun, about: Mapping[str, Any]) -> None:
@@ -183,9 +234,9 @@ def _worst(views: Mapping[str, Any]) -> None:
             *(tag("th", name, scope="col") for name in ("group", "rows", "what", "measured", "limit", "used", "who")),
         )
         body = [_worst_row(each) for each in views["worst"][:15]]
-        table = tag("table", tag("thead", head), tag("tbody", *body), class_="pv-table")
+        drawn = tag("table", tag("thead", head), tag("tbody", *body), class_="pv-table")
         trusted(
-            tag("div", table, class_="pv-scroll", tabindex="0", role="region", aria_label="Groups closest to a limit")
+            tag("div", drawn, class_="pv-scroll", tabindex="0", role="region", aria_label="Groups closest to a limit")
         )
 
 
@@ -204,112 +255,7 @@ def _worst_row(each: Mapping[str, Any]) -> Markup:
     )
 
 
-def _distributions(views: Mapping[str, Any]) -> None:
-    columns = [(name, about, "sensitive") for name, about in views["sensitive"].items()]
-    columns += [(name, about, "quasi") for name, about in views["quasi"].items()]
-    box = card("Before and after", "Shares of the rows. Quasi-identifiers count by how much of each range they cover.")
-    with box, ui.element("div").classes("pv-columns pv-two"):
-        for name, about, role in columns:
-            with stack("pv-tight"):
-                with row():
-                    text(name, "h3", "pv-h3")
-                    text(role, "span", "pv-tag pv-plain")
-                    if about.get("others"):
-                        text(f"{about['others']:,} rarer values are not drawn", "span", "pv-hint")
-                _chart(charts.before_after(about), "Before and after", "pv-chart pv-chart-low")
-
-
-def _attacks(bench: Workbench, run: StoredRun) -> None:
-    box = card(
-        "Attacks",
-        "Simulated attackers try to learn about people from the release. "
-        "This needs the original table, so only you can do it.",
-    )
-    place = stack("pv-mid")
-    place.move(box)
-    shown = {"stamp": ""}
-
-    def start() -> None:
-        try:
-            bench.jobs.attack(run)
-        except (Busy, PolyveilError) as error:
-            with place:
-                notice(str(error))
-        draw()
-
-    def again() -> None:
-        button = ui.button("Attack this release", icon="gpp_maybe", on_click=start)
-        button.props("outline no-caps").style("align-self: start")
-
-    def draw() -> None:
-        attack = bench.store.attack_on(run.id)
-        stamp = "none" if attack is None else f"{attack.id} {stamp_of(attack)}"
-        if stamp == shown["stamp"]:
-            return
-        shown["stamp"] = stamp
-        place.clear()
-        with place:
-            if attack is None:
-                again()
-            elif attack.state not in FINISHED:
-                progress_bar(attack, "Progress of the attacks")
-                ui.button("Cancel", icon="stop", on_click=partial(bench.jobs.cancel, attack.id)).props(
-                    'outline dense no-caps aria-label="Cancel the attacks"'
-                ).style("align-self: start; padding: 4px 12px")
-            elif attack.state != "done":
-                again()
-                notice(attack.outcome.get("error", {}).get("message", attack.state), title="The attacks did not finish")
-            else:
-                _attack_table(attack.outcome["attacks"])
-
-    draw()
-    ui.timer(1.0, draw)
-
-
-def _attack_table(report: Mapping[str, Any]) -> None:
-    if "sentences" not in report:
-        notice("These attacks were made with an earlier version. Attack the release again.")
-        return
-    said = " ".join(report["sentences"])
-    match report["outcome"]:
-        case "holds":
-            notice(said, "success")
-        case "fails":
-            notice(f"{said} Do not publish this release.", title="Broken")
-        case _:
-            notice(said, title="Not checked")
-    tones = {"within bound": "pv-tag pv-ok", "broken": "pv-tag pv-stop", "no promise": "pv-tag pv-care"}
-    rows = []
-    for each in report["attacks"]:
-        if each["verdict"] == "not run":
-            continue
-        others = each["baseline_population"]
-        bound = "-" if each["bound"] is None else percent(each["bound"])
-        rows.append(
-            tag(
-                "tr",
-                tag("th", f"{each['name']}{' of ' + each['attribute'] if each['attribute'] else ''}", scope="row"),
-                tag("td", each["criterion"]),
-                tag("td", each["adversary"], class_="pv-hint"),
-                tag("td", percent(each["success"]), class_="num"),
-                tag("td", f"{percent(each['low'])} to {percent(each['high'])}", class_="num"),
-                tag("td", percent(each["baseline"]), class_="num"),
-                tag("td", "-" if others is None else percent(others), class_="num"),
-                tag("td", bound, class_="num"),
-                tag("td", each["extent"]),
-                tag("td", tag("span", each["verdict"], class_=tones.get(each["verdict"], "pv-tag pv-plain"))),
-            )
-        )
-    names = (
-        *("attack", "risk", "the attacker", "right", "95 % interval", "guessed from the table", "from other people"),
-        *("allowed", "tried", "verdict"),
-    )
-    head = tag("tr", *(tag("th", name, scope="col") for name in names))
-    table = tag("table", tag("thead", head), tag("tbody", *rows), class_="pv-table")
-    trusted(tag("div", table, class_="pv-scroll", tabindex="0", role="region", aria_label="Attacks"))
-
-
-def _brought_back(bench: Workbench, run_id: str) -> None:
+def _brought_back(bench: Workbench, run_id: str, tab: str) -> None:
     """A release from a bundle: whether it verifies, and what it holds."""
     try:
         title = bench.store.run(run_id).title
@@ -338,7 +284,9 @@ def _brought_back(bench: Workbench, run_id: str) -> None:
                 if run.outcome["verification"]["holds"]:
                     address = f"/api/runs/{run.id}/bundle"
                     file_item("Release folder", "tables, manifest, report", address, "release.zip", main=True)
-                _details(bench, run, None)
+                tabs = {key: title for key, title in TABS.items() if key != "attacks"}
+                _tabs(f"/release/{run.id}?tab=", tab, tabs)
+                _details(bench, run, None, tab if tab in tabs else "summary")
 
     draw()
     ui.timer(0.5, draw)
