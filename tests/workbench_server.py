@@ -56,13 +56,13 @@ class Server:
 
 
 @contextmanager
-def running(folder: Path, max_waiting: int = 50) -> Iterator[Server]:
-    """Start a workbench on a free port; it is stopped as Ctrl-C stops it."""
+def running(folder: Path, max_waiting: int = 50, port: int = 0, token: str = TOKEN) -> Iterator[Server]:
+    """Start a workbench on a free port, or on the one given; it is stopped as Ctrl-C stops it."""
     (folder / "data").mkdir(exist_ok=True)
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [sys.executable, "-c", START, str(folder), str(port), TOKEN, str(max_waiting)]
+        port = port or probe.getsockname()[1]
+    command = [sys.executable, "-c", START, str(folder), str(port), token, str(max_waiting)]
     with (
         (folder / "server.log").open("ab") as log,
         children.started(command, limit=MODULE_LIMIT, stdout=log, stderr=log, cwd=folder) as process,

@@ -6,7 +6,9 @@ Pure ASGI, so that it stands before everything - pages, API, uploads and websock
 from __future__ import annotations
 
 import hmac
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping, MutableMapping
+from html import escape
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urlsplit
@@ -30,6 +32,19 @@ SAFE_HEADERS = (
 )
 
 
+RESTARTED = (
+    "The workbench was started again, or this browser has not opened it yet. Open the address that polyveil serve "
+    "printed last. This tab then shows its view again by itself."
+)
+NOT_FOUND = "there is nothing at this address. Go to the start page"
+PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">{again}<title>polyveil</title>
+<style>body {{ font: 17px/1.6 system-ui, sans-serif; max-width: 34em; margin: 15vh auto; padding: 0 16px; }}</style>
+</head><body><main><h1>polyveil</h1><p>{words}</p><p><a href="/">Start page</a></p></main></body></html>
+"""
+
+
 class TooLarge(Exception):
     """The body of a request has more bytes than the workbench takes."""
 
@@ -49,11 +64,11 @@ class Guard:
         headers = {name.decode("latin-1").lower(): value.decode("latin-1") for name, value in scope["headers"]}
         refusal = self._refusal(scope, headers)
         if refusal:
-            await _refuse(scope, send, *refusal)
+            await _refuse(scope, send, *refusal, page=_wants_page(headers))
         elif scope["type"] == "http" and self._brings_token(scope):
             await self._remember_token(scope, send)
         else:
-            await self._pass_on(scope, receive, send)
+            await self._pass_on(scope, receive, send, page=_wants_page(headers))
 
     def _refusal(self, scope: Scope, headers: dict[str, str]) -> tuple[int, str] | None:
         if headers.get("host", "").lower() not in self.names:
@@ -96,9 +111,9 @@ class Guard:
         await send({"type": "http.response.start", "status": 303, "headers": headers})
         await send({"type": "http.response.body", "body": b""})
 
-    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send, *, page: bool) -> None:
         taken = 0
-        started = False
+        started = replaced = False
 
         async def counted() -> Message:
             nonlocal taken
@@ -109,17 +124,22 @@ class Guard:
             return message
 
         async def hardened(message: Message) -> None:
-            nonlocal started
+            nonlocal started, replaced
             if message["type"] == "http.response.start":
                 started = True
+                if page and message["status"] >= 400 and _is_json(message.get("headers", ())):
+                    replaced = True  # a person sees a sentence, a program the details
+                    await _refuse(scope, send, message["status"], NOT_FOUND, page=True)
                 message["headers"] = _with_safe_headers(message.get("headers", ()), scope["path"])
-            await send(message)
+            if not replaced:
+                await send(message)
 
         try:
             await self.app(scope, counted if scope["type"] == "http" else receive, hardened)
         except TooLarge:
             if not started:
-                await _refuse(scope, send, 413, f"more than {self.settings.max_upload // 10**6} MB cannot be uploaded")
+                message = f"more than {self.settings.max_upload // 10**6} MB cannot be uploaded"
+                await _refuse(scope, send, 413, message, page=page)
 
 
 def _with_safe_headers(headers: Iterable[tuple[bytes, bytes]], path: str) -> list[tuple[bytes, bytes]]:
@@ -140,10 +160,31 @@ def _cookie(headers: dict[str, str]) -> str:
     return found.value if found else ""
 
 
-async def _refuse(scope: Scope, send: Send, status: int, message: str) -> None:
+def _wants_page(headers: Mapping[str, str]) -> bool:
+    """Whether a person looks at the answer in a browser."""
+    return "text/html" in headers.get("accept", "")
+
+
+def _is_json(headers: Iterable[tuple[bytes, bytes]]) -> bool:
+    return any(name.lower() == b"content-type" and b"json" in value for name, value in headers)
+
+
+async def _refuse(scope: Scope, send: Send, status: int, message: str, *, page: bool) -> None:
     if scope["type"] == "websocket":
         await send({"type": "websocket.close", "code": 1008, "reason": message})
         return
-    headers = [(b"content-type", b"application/json"), *SAFE_HEADERS]
+    kind, body = (
+        (b"text/html; charset=utf-8", _page(status, message))
+        if page
+        else (b"application/json", json.dumps({"detail": message}))
+    )
+    headers = [(b"content-type", kind), *SAFE_HEADERS]
     await send({"type": "http.response.start", "status": status, "headers": headers})
-    await send({"type": "http.response.body", "body": f'{{"detail": "{message}"}}'.encode()})
+    await send({"type": "http.response.body", "body": body.encode()})
+
+
+def _page(status: int, message: str) -> str:
+    """One clear sentence; where the token is missing, the page comes back by itself once the token is there."""
+    again = '<meta http-equiv="refresh" content="5">' if status == 401 else ""
+    words = RESTARTED if status == 401 else f"{message[:1].upper()}{message[1:]}."
+    return PAGE.format(again=again, words=escape(words, quote=False))

@@ -26,6 +26,12 @@ window.tooltipOfRun = (point) => {
     event.preventDefault();
     button.click();
   });
+  // A workbench that was started again may ask for a new token: then say so, instead of waiting for a connection.
+  setInterval(async () => {
+    if (!window.socket || window.socket.connected) return;
+    const answer = await fetch(location.href, { method: "HEAD" }).catch(() => null);
+    if (answer?.status === 401) location.reload();
+  }, 3000);
   const send = (zone, file) => {
     const bar = zone.querySelector("progress");
     const error = zone.querySelector("[role=alert]");
