@@ -67,7 +67,7 @@ def test_a_run_tells_how_far_it_is_and_stops_with_the_best_so_far(server: Server
     ]
     assert told[-1] == pytest.approx(lost, abs=2.0), "the card and the result have one scale"
     expect(card).to_contain_text(f"{lost:.1f}% of the detail lost")
-    page.goto(f"{server.url}/explore/{table}?run={run}")
+    page.goto(f"{server.url}/explore/{table}?run={run}&tab=attacks")
     page.get_by_role("button", name="Attack this release").click()
     expect(page.get_by_role("progressbar", name="Progress of the attacks")).to_be_visible()
     expect(page.get_by_role("region", name="Attacks")).to_be_visible(timeout=RUN)

@@ -31,7 +31,9 @@ def build(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], *, mo
     about = facts.policy.about
     every = [*sections.about(about), *every, *sections.approval(about)]
     title = about.title or "Release report"
-    return page(title, sections.lead(facts), every, foot=f"Made by polyveil {manifest['polyveil']}.")
+    return page(
+        title, sections.lead(facts, with_original=bool(more)), every, foot=f"Made by polyveil {manifest['polyveil']}."
+    )
 
 
 __all__ = ["NAME", "build"]

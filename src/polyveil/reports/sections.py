@@ -20,8 +20,8 @@ from polyveil.reports.markup import Markup, number, percent, table, tag
 from polyveil.reports.page import Section
 
 
-def lead(facts: Facts) -> Markup:
-    """The release in three sentences, and its key figures."""
+def lead(facts: Facts, *, with_original: bool = False) -> Markup:
+    """The release in three sentences, and its key figures; `with_original` says that parts of the page need more."""
     manifest = facts.manifest
     rows = manifest["rows"] - manifest["suppressed"]
     least = manifest["class_size"]["min"]
@@ -37,7 +37,12 @@ def lead(facts: Facts) -> Markup:
     text = (
         f"{number(rows)} rows about {about}, published as {sentence_of(facts.form)}. {alike} "
         "This page shows the guarantees, how well they are met, how much detail was lost, and what is not covered. "
-        "It is made from the published files only."
+        + (
+            "It is made from the published files and, in the parts that say so, from the original table. "
+            "Do not publish it."
+            if with_original
+            else "It is made from the published files only."
+        )
     )
     loss = manifest["loss"]
     cards = [
@@ -261,7 +266,7 @@ GUESSES = (
     "right without the release",
     "right with it, on average",
     "highest certainty for any one person",
-    "people whose value is certain",
+    "released people whose value is certain",
 )
 
 
