@@ -12,7 +12,7 @@ from polyveil.cli.frame import print_json, reported_errors
 
 def report(
     release: Annotated[str, typer.Argument(help="The release folder, or its database with ?schema=NAME, as in --out.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write.")] = Path("report.html"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write, .html or .pdf.")] = Path("report.html"),
     original: Annotated[
         str | None,
         typer.Option(help="The table the release was made from. Adds attacks; for the steward only."),
@@ -28,7 +28,8 @@ def report(
 
     `polyveil anonymize` adds the same page to the release folder; this command makes it again from the files of any
     release. The page is one file, loads nothing from elsewhere, and contains nothing that the release does not contain.
-    With --original it also shows how far simulated attacks get, and must not be published.
+    With --original it also shows how far simulated attacks get, and must not be published. A .pdf file is printed by
+    Chromium, Chrome or Edge, if one of them is on this machine.
     """
     with reported_errors(as_json=as_json):
         from polyveil.reports.stored import report as run

@@ -11,6 +11,7 @@ from typing import Any
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.reports import build
 from polyveil.reports.page import Section
+from polyveil.reports.pdf import find_browser, to_pdf
 from polyveil.reports.steward import steward_sections
 from polyveil.reports.writing import check_page_target, write_page
 from polyveil.table.databases import is_url
@@ -48,7 +49,7 @@ def report(
     release : path, database address or Release
         The release; it is verified first.
     out : path, optional
-        The file to write, beside returning the page.
+        The file to write, beside returning the page: .html, or .pdf if Chromium, Chrome or Edge is on this machine.
     original : path, frame, Table or database address, optional
         The table the release was made from. Adds what simulated adversaries reach; such a page is not for publication.
     row_map : path, optional
@@ -82,6 +83,8 @@ def report(
     target = None if out is None else Path(out)
     if target is not None:
         check_page_target(target, overwrite=overwrite)
+        if _is_pdf(target):
+            find_browser()
     if row_map is not None and original is None:
         raise InputError("--row-map needs the original table as well. Add --original")
     more: Sequence[Section] = ()
@@ -90,8 +93,12 @@ def report(
         more = steward_sections(release, original, row_map=path, reading=reading)
     page = ReportPage(_verified_page(release, more))
     if target is not None:
-        write_page(target, page)
+        write_page(target, to_pdf(page) if _is_pdf(target) else page)
     return page
+
+
+def _is_pdf(target: Path) -> bool:
+    return target.suffix.lower() == ".pdf"
 
 
 def _verified_page(release: ReleaseLike, more: Sequence[Section]) -> str:

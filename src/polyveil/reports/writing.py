@@ -22,13 +22,14 @@ def check_page_target(path: Path, *, overwrite: bool) -> None:
         raise InputError(f"{parent} is a release folder, which must contain only its own files. Name another place")
 
 
-def write_page(path: Path, text: str) -> None:
+def write_page(path: Path, page: str | bytes) -> None:
     """Write beside the place, then move in with one rename."""
+    content = page.encode() if isinstance(page, str) else page
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.absolute().parent)
         try:
-            with os.fdopen(handle, "w", encoding="utf-8") as file:
-                file.write(text)
+            with os.fdopen(handle, "wb") as file:
+                file.write(content)
             Path(name).chmod(0o644)
             Path(name).replace(path)
         finally:
