@@ -125,7 +125,7 @@ def release_of(page: Page, server: Server, tables: Tables, folder: Path) -> Path
         files=[{"name": "hospital.zip", "mimeType": "application/zip", "buffer": content}]
     )
     expect(page.get_by_text("The release was verified")).to_be_visible(timeout=WAIT)
-    expect(page.get_by_role("heading", name="Group sizes")).to_be_visible()
+    expect(page.get_by_role("heading", name="Detail lost by column")).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("link", name="Download release.zip").click()
     download.value.save_as(folder / "release.zip")

@@ -71,7 +71,7 @@ def main() -> None:
         page.set_default_timeout(120_000)
         page.goto(f"{server.url}/?token={TOKEN}")
         page.goto(f"{server.url}/explore/{table}")
-        page.get_by_text("Before and after").first.wait_for()
+        page.get_by_text("Detail lost by column").first.wait_for()
         page.wait_for_timeout(4000)
         page.screenshot(path=out)
 
