@@ -26,6 +26,7 @@ This package's own method.
 
 from __future__ import annotations
 
+import math
 from typing import Annotated
 
 import numpy as np
@@ -84,10 +85,13 @@ class Sift(Method[SiftOptions]):
 
 def report_loss(task: Task, effort: Effort | float, clock: Clock) -> Tell:
     """Progress with the time left, and how much of the detail is lost so far."""
-    whole = sum(column.weight for column in task.table.quasi) or 1.0
+    table, begun = task.table, math.inf
+    whole = sum(column.weight for column in table.quasi) or 1.0
 
     def tell(done: float, loss: float) -> None:
-        left = time_left(effort, task.table.rows, len(task.table.quasi), done, clock)
+        nonlocal begun
+        begun = min(begun, clock.passed)
+        left = time_left(effort, table.rows, len(table.quasi), len(table.sensitive), done, begun, clock)
         task.progress.advance(done, f"about {in_words(left)} left, {100 * loss / whole:.2f} % lost so far")
 
     return tell

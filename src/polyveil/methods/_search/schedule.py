@@ -46,7 +46,7 @@ HARDLY_GAINED = 1e-4
 """A round that only lowers the loss is left out if the one before it, of the same kind, gained a smaller share."""
 BALANCED_MOVES = 360.0
 """Moves per row of a balanced search."""
-WORK_OF_PASS, WORK_OF_ROUND = 10.0, 1.0
+WORK_OF_PASS, WORK_OF_ROUND = 2.5, 0.5
 """What a pass over all rows and the beginning of a round take, in attempts to move a row."""
 PROBE = Round(moves_per_row=4.0, rebuilds_per_class=0.3)
 """The round that tells how fast moves are."""
