@@ -95,10 +95,12 @@ def test_more_effort_does_first_what_less_effort_does() -> None:
 
 
 def test_a_clock_stops_at_its_time() -> None:
-    with Clock(0.05) as clock:
+    with Clock(1.0) as clock:
         assert not clock.is_over
-        time.sleep(0.3)
+        while not clock.is_over and clock.passed < 30.0:  # a busy machine may be late
+            time.sleep(0.01)
         assert clock.is_over
+        assert clock.passed >= 1.0
     with Clock() as clock:
         assert not clock.is_over
 
