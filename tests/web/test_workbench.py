@@ -358,6 +358,16 @@ def test_sliders_end_where_the_table_does(page: Page, server: Server) -> None:
     expect(page.get_by_text("No value of a sensitive column makes up more than 1/3 of any group.")).to_be_visible()
 
 
+def test_risk_is_asked_for_by_its_attacker(page: Page, server: Server) -> None:
+    table = upload(page, server)
+    page.goto(f"{server.url}/privacy/{table}")
+    page.get_by_role("switch", name="Require Risk of being found").click()
+    expect(page.get_by_label("Greatest risk")).to_have_value("0.09")
+    page.get_by_label("Attacker").click()
+    page.get_by_role("option", name=re.compile("Journalist")).click()
+    expect(page.get_by_label("Share of the population in the table")).to_have_value("0.01")
+
+
 def test_every_view_is_readable_for_everybody(server: Server, chromium: Browser, finished: str) -> None:
     """Labels, roles and contrast as axe-core checks them, and nothing wider than the window."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed").Axe()
