@@ -50,7 +50,7 @@ docs: $(VENV)/.installed-dev
 	$(BIN)/zensical build
 
 # The papers' evaluations with our methods; each writes its page and plots under docs/experiments.
-PAPERS := as_printed wang2018 xiao2020 roy2014 bagai2023 han2013
+PAPERS := wang2018 xiao2020 roy2014 bagai2023 han2013 as_printed
 
 .PHONY: experiments
 experiments: $(VENV)/.installed-dev

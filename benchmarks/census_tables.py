@@ -14,9 +14,10 @@ SENSITIVE = (
     "detailed_industry_recode",
     "class_of_worker",
     "education",
-    "major_industry_code",
     "major_occupation_code",
+    "major_industry_code",
 )
+"""Table VII's numbers 6 to 11, by their names; the numbers of values printed for the last two are each other's."""
 # Five levels, as in Table VII: years, steps of 5, 10 and 20 years, all.
 AGES = [list(range(0, 101, width)) for width in (5, 10, 20)]
 # Table VIII; for d = 5 the table forgets attribute 8, which the text has in the first slice.

@@ -2,9 +2,9 @@
 
     python experiments/wang2018.py [--data FOLDER] [--out FOLDER] [--quick]
 
-A page is made of tables and plots from the run, and ends with what was concluded from it: the text beside the script
-(`wang2018.md`). Figures in that text are names in braces, filled in from the run, so that none is typed by hand.
-`--quick` runs a few small cells, on a stand-in made from the built-in census where the real tables are absent.
+A page begins with verdicts on the paper's claims, each computed by the script, and goes on with the tables and plots of
+the run. The points are written beside the page (`wang2018.json`): the overview is made from them. `--quick` runs
+a few small cells, on a stand-in made from the built-in census where the real tables are absent.
 """
 
 from __future__ import annotations
@@ -20,9 +20,10 @@ from pathlib import Path
 
 from stand_in import write_stand_in
 from svg_plot import Panel, plot
+from verdicts import Point, summary, write_points
 
 ROOT = Path(__file__).parents[1]
-HERE = Path(__file__).parent
+PAGES = ROOT / "docs" / "experiments"
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,7 @@ def run(about: str | None, experiment: Callable[[Asked], Page]) -> None:
     parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
     usual = Path(os.environ.get("POLYVEIL_DATA", ROOT.parent / "shared" / "data"))
     parser.add_argument("--data", type=Path, default=usual, help="the folder of real tables")
-    parser.add_argument("--out", type=Path, default=ROOT / "docs" / "experiments", help="where the page goes")
+    parser.add_argument("--out", type=Path, default=PAGES, help="where the page goes")
     parser.add_argument("--quick", action="store_true", help="a few small cells; for --out elsewhere")
     given = parser.parse_args()
     if given.quick and given.out == parser.get_default("out"):
@@ -55,14 +56,24 @@ def run(about: str | None, experiment: Callable[[Asked], Page]) -> None:
         page.write(time.process_time() - began)
 
 
+def table_lines(headers: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> str:
+    """A Markdown table; the first `left` columns hold words, the others numbers."""
+    rule = [":--" if i < left else "--:" for i in range(len(headers))]
+    return "\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in [headers, rule, *rows]) + "\n"
+
+
 class Page:
-    """A page in the making: parts in order, and the facts that its last words quote."""
+    """A page in the making: its points, and its parts in order."""
 
     def __init__(self, asked: Asked, key: str, title: str) -> None:
-        self.asked, self.key = asked, key
-        self.facts: dict[str, str] = {}
-        self._parts = [f"# {title}\n"]
+        self.asked, self.key, self.title = asked, key, title
+        self.points: list[Point] = []
+        self._parts: list[str] = []
         asked.out.mkdir(parents=True, exist_ok=True)
+
+    def point(self, claim: str, found: str, verdict: str) -> None:
+        self.points.append(Point(claim, found, verdict))
+        say(f"{claim}: {found} ({verdict})")
 
     def text(self, *paragraphs: str) -> None:
         self._parts += [f"{paragraph}\n" for paragraph in paragraphs]
@@ -71,10 +82,7 @@ class Page:
         self._parts.append(f"## {words}\n")
 
     def table(self, headers: Sequence[str], rows: Iterable[Sequence[object]], left: int = 1) -> None:
-        """A table; the first `left` columns hold words, the others numbers."""
-        rule = [":--" if i < left else "--:" for i in range(len(headers))]
-        lines = [headers, rule, *rows]
-        self._parts.append("\n".join(f"| {' | '.join(str(cell) for cell in line)} |" for line in lines) + "\n")
+        self._parts.append(table_lines(headers, rows, left))
 
     def plot(self, name: str, title: str, panels: Sequence[Panel], columns: int = 2) -> None:
         """Draw panels into `<paper>-<name>.svg` and show them here."""
@@ -83,11 +91,14 @@ class Page:
         self._parts.append(f"![{title}]({file})\n\n*{title}*\n")
 
     def write(self, seconds: float) -> None:
-        """Write the page, its last words from the text beside the script."""
-        verdict = (HERE / f"{self.key}.md").read_text(encoding="utf-8").format_map(self.facts)
+        """Write the points, and the page with them on top."""
+        write_points(self.points, self.asked.out / f"{self.key}.json")
+        rows = [[point.claim, point.found, f"**{point.verdict}**"] for point in self.points]
+        table = table_lines(["claim", "what came out", "verdict"], rows, left=3)
+        top = [f"# {self.title}\n", "## Verdicts\n", f"{summary(self.points)}\n", table]
         made = f"Made by `experiments/{self.key}.py` in {seconds:.0f} seconds of processor time.\n"
         page = self.asked.out / f"{self.key}.md"
-        page.write_text("\n".join([*self._parts, verdict, made]), encoding="utf-8")
+        page.write_text("\n".join([*top, *self._parts, made]), encoding="utf-8")
         say(f"{page}: {seconds:.0f} s of processor time")
 
 
