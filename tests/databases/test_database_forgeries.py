@@ -8,7 +8,7 @@ import polyveil
 from databases.servers import Database
 from polyveil.verification import verify
 from verification.forgeries.forger import FORMS, Forger, StoredForger, people, policy, publish, refused_for
-from verification.forgeries.kinds import LINKED, kinds
+from verification.forgeries.kinds import LINKED, SORTED, kinds
 
 
 @pytest.fixture(scope="module")
@@ -99,6 +99,26 @@ def test_a_statement_with_a_comment_is_refused(sqlite: Database) -> None:
         "DROP TABLE aside",
     )  # fmt: skip
     assert "extra objects" in refused_for(verify(sqlite.release_url()))
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "duckdb_file"])
+def test_sorted_rows_of_a_database_in_a_file_are_refused(
+    kind: str, genuine: dict[str, Forger], request: pytest.FixtureRequest
+) -> None:
+    """Whoever reads the file gets the rows in the order in which they were written."""
+    database: Database = request.getfixturevalue(kind)
+    for name, (column, change) in SORTED.items():
+        forger = StoredForger(genuine["generalized"], database.release_url())
+        forger.edit(forger.of[column], change)
+        assert "row order" in refused_for(forger.forged()), name
+
+
+def test_what_sqlite_keeps_of_tables_by_itself_is_named(sqlite: Database) -> None:
+    """Its statistics are a table that anybody can write into."""
+    polyveil.anonymize(people(), policy("generalized", "parquet"), out=sqlite.release_url(), seed=1)
+    sqlite.run("ANALYZE", "INSERT INTO sqlite_stat1 VALUES ('release_2026__table', 'Alice', 'has flu')")
+    (named,) = [f for f in verify(sqlite.release_url()).findings if f.check == "file of the database"]
+    assert (named.outcome, "statistics" in named.message) == ("not checked", True)
 
 
 @pytest.mark.parametrize("kind", ["sqlite", "duckdb_file"])

@@ -20,6 +20,7 @@ from polyveil.verification.orders import (
     pairs_of,
     rank_agreement,
     spread_of,
+    stand_alike,
 )
 
 SHUFFLES = int(os.environ.get("POLYVEIL_SHUFFLES", "2000"))
@@ -88,3 +89,14 @@ def test_a_block_of_a_rare_value_in_the_middle_is_seen(share: float) -> None:
     assert column_findings("table", pl.DataFrame({"value": cells}))
     shuffled = np.random.default_rng(1).permutation(cells)
     assert not check_order("table", pl.DataFrame({"value": shuffled}), shuffled)
+
+
+def test_two_shuffles_are_never_called_alike_and_two_equal_orders_are() -> None:
+    rng = np.random.default_rng(5)
+    for _ in range(SHUFFLES):
+        rows, groups = int(rng.integers(2, 300)), int(rng.integers(1, 60))
+        here, there = rng.integers(0, groups, rows), rng.integers(0, groups, int(rng.integers(rows, 3 * rows)))
+        assert not stand_alike("a", "b", here, there)
+    order = rng.integers(0, 4, 60)
+    for other in (order, order[::-1], np.append(order, order[:30]), np.repeat(order, 2)):
+        assert stand_alike("a", "b", order, other)

@@ -88,3 +88,11 @@ def test_a_release_in_a_database_is_not_signed_and_says_so(tmp_path: Path) -> No
         release.save(url, sign=tmp_path / "mine")
     release.save(url)
     assert said(verify(url, signer=tmp_path / "mine.pub"))[0] == "fails"
+
+
+def test_a_signature_has_one_text(signed: Path) -> None:
+    """Other line ends, or anything after it, would be a place for words."""
+    content = (signed / "manifest.sig").read_bytes()
+    for other in (content.replace(b"\n", b"\r\n"), content + b"\n", content + b"Alice", b"\xef\xbb\xbf" + content):
+        (signed / "manifest.sig").write_bytes(other)
+        assert said(verify(signed, signer=signed.parent / "mine.pub"))[0] == "fails"

@@ -12,10 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 from polyveil.cli import app
+from polyveil.errors import PolicyError
 from polyveil.pipeline import anonymize
 from polyveil.policy import from_public
 from polyveil.verification import verify, verify_tables
 from polyveil.verification.attributes import declared_attributes
+from releases.test_relational import clinic
+from releases.test_relational import policy as linked_policy
 
 TREE = {"tree": {"a": {"a1": None, "a2": None}, "b": {"b1": None, "b2": None}}}
 
@@ -223,3 +226,51 @@ def test_insensitive_columns_that_identify_people_together_are_marked() -> None:
     assert "alone with their values of the 3 insensitive columns" in marks["a"][0]
     _, marks = released_with_marks(frame.select("age", "a"), {"a": harmless})
     assert not marks["a"]
+
+
+def marks_in(release: Any) -> dict[str, str]:
+    return {column["name"]: "; ".join(column["marks"]) for column in verify(release).columns}
+
+
+def test_a_quasi_identifier_in_disguise_is_marked() -> None:
+    """Its values, published as they are, always lie within the cells that should hide them."""
+    rows = 60
+    frame = pl.DataFrame(
+        {
+            "age": [i % 40 for i in range(rows)],
+            "town": [("Bern", "Basel", "Genf")[i % 3] for i in range(rows)],
+            "pay": [i * 7 % 11 for i in range(rows)],
+            "years": [i % 40 for i in range(rows)],
+            "place": [("Bern", "Basel", "Genf")[i % 3] for i in range(rows)],
+            "shoe": [36 + i * 5 % 9 for i in range(rows)],
+        }
+    )
+    asked = {
+        "columns": {
+            **{name: {"role": "quasi"} for name in ("age", "town")},
+            "pay": {"role": "sensitive", "t": 0.5},
+            **{name: {"role": "insensitive"} for name in ("years", "place", "shoe")},
+        },
+        "defaults": {"quasi": {"recode": "set"}},
+        "privacy": {"k": 3},
+        "method": {"name": "mondrian"},
+    }
+    found = marks_in(anonymize(frame, asked, seed=1))
+    assert "within the cells of age" in found["years"]
+    assert "within the cells of town" in found["place"]
+    assert "within the cells" not in found["shoe"]
+
+
+def test_columns_of_linked_tables_are_marked_as_those_of_one_table() -> None:
+    tables = clinic(60)
+    tables["visit"] = tables["visit"].with_columns(pl.Series("ticket", range(tables["visit"].height)))
+    asked = linked_policy()
+    asked["columns"]["visit.ticket"] = {"role": "insensitive"}
+    assert "every value is unique" in marks_in(anonymize(tables, asked, seed=1))["visit.ticket"]
+
+
+def test_infinite_numbers_are_refused_before_anything_is_published() -> None:
+    asked = policy_of(pay={"role": "insensitive"})
+    frame = people().with_columns(pl.Series("pay", [float("inf"), *range(23)], dtype=pl.Float64, strict=False))
+    with pytest.raises(PolicyError, match="infinite numbers"):
+        anonymize(frame, asked)

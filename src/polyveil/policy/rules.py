@@ -64,9 +64,10 @@ class Mask(Rule):
                 f"Choose another one with hierarchy: {{mask: {self.mask}, char: '#'}}",
             )
         longest = max((len(value) for value in values), default=0)
-        return from_paths(_without_tops([[value, *self._groups(value, longest)] for value in values]))
+        return from_paths(_without_tops([[value, *self.groups(value, longest)] for value in values]))
 
-    def _groups(self, value: str, longest: int) -> list[str]:
+    def groups(self, value: str, longest: int) -> list[str]:
+        """The groups above a value, the narrowest first."""
         groups = []
         for hidden in range(1, min(self.mask, longest - 1) + 1):
             kept = min(longest - hidden, len(value))
@@ -134,10 +135,11 @@ class Intervals(Rule):
     def build(self, values: Sequence[float], labels: Sequence[str]) -> Hierarchy:
         """`values` and `labels` run in parallel, in rising order."""
         whole = all(float(value).is_integer() for value in values)
-        groups = [self._groups(value, label, whole) for value, label in zip(values, labels, strict=True)]
+        groups = [self.groups(value, label, whole) for value, label in zip(values, labels, strict=True)]
         return from_paths(_without_tops([[label, *path] for label, path in zip(labels, groups, strict=True)]))
 
-    def _groups(self, value: float, label: str, whole: bool) -> list[str]:
+    def groups(self, value: float, label: str, whole: bool) -> list[str]:
+        """The groups above a number, the narrowest first; `whole`: all values of the column are whole numbers."""
         rule = self.intervals
         if isinstance(rule, EqualIntervals):
             # Exact arithmetic on the decimals as written: 0.1 steps stay 0.1 steps, and levels nest for certain.
@@ -193,9 +195,10 @@ class DateParts(Rule):
         return value
 
     def build(self, days: Sequence[dt.date]) -> Hierarchy:
-        return from_paths(_without_tops([[day.isoformat(), *self._groups(day)] for day in days]))
+        return from_paths(_without_tops([[day.isoformat(), *self.groups(day)] for day in days]))
 
-    def _groups(self, day: dt.date) -> list[str]:
+    def groups(self, day: dt.date) -> list[str]:
+        """The groups above a day, the narrowest first."""
         parts = {
             "month": f"{day.year:04d}-{day.month:02d}",
             "quarter": f"{day.year:04d}-Q{(day.month + 2) // 3}",

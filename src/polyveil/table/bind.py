@@ -161,7 +161,7 @@ def bind(policy: Policy, table: Table) -> Bound:
     if policy.person is not None and policy.person in table.frame.columns:
         person = without_markers(table.frame.get_column(policy.person), policy.missing)
         faults += person_faults(policy, person)
-    faults += pseudonym_faults(policy, table.frame, person)
+    faults += pseudonym_faults(policy, table.frame, person) + _infinite(policy, table.frame)
     if faults:
         raise PolicyError(faults, f"the policy does not fit {table.name}: it")
     return Bound(
@@ -174,6 +174,14 @@ def bind(policy: Policy, table: Table) -> Bound:
         repeated=_repeated(policy, table) if person is None else None,
         pseudonyms=pl.DataFrame([random_keys(table.frame.get_column(name)) for name in policy.pseudonyms]),
     )
+
+
+def _infinite(policy: Policy, frame: pl.DataFrame) -> list[Fault]:
+    """Columns that are published as they are and have numbers that no format writes in one way."""
+    named = [name for name in policy.having("insensitive") if name in frame.columns]
+    found = [name for name in named if frame.schema[name].is_float() and frame.get_column(name).is_infinite().any()]
+    rule, remedy = "it has infinite numbers, which no release publishes", "Mend these cells, or write role: drop"
+    return [Fault(f"columns.{name}", rule, remedy) for name in found]
 
 
 def _names_note(names: Sequence[str]) -> str | None:

@@ -118,7 +118,8 @@ def verify(
     content = verify_tables(manifest, tables)
     asked = () if policy is None else _asked(load_policy(policy), manifest, tables)
     findings = [*findings, *_beside(release, signer)]
-    columns = describe_columns(manifest, from_public(manifest["policy"]), content.verdicts, tables)
+    named = qualified(manifest, tables) if "relational" in manifest else tables
+    columns = describe_columns(manifest, from_public(manifest["policy"]), content.verdicts, named)
     found = (*findings, *content.findings, *asked)
     if source is not None and content.verdicts and "relational" in manifest:
         meant = None if policy is None else load_policy(policy)

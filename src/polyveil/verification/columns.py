@@ -16,6 +16,7 @@ from polyveil.policy.look_alikes import is_unusual, skeleton, written_alike
 from polyveil.policy.rules import File, Pairs, Tree
 from polyveil.policy.schema import Column
 from polyveil.verification.attributes import declared_attributes, filled_in
+from polyveil.verification.disguise import lie_within
 from polyveil.verification.findings import Finding, fails
 
 NEARLY_UNIQUE = 0.9
@@ -43,6 +44,8 @@ def describe_columns(
             own = [v for v in verdicts if v.attribute is None]
         marks = _marks(name, column, own, reach, tables) + _marks_of_values(manifest["sensitive"].get(name))
         marks += together.get(name, [])
+        if column.role == "insensitive":
+            marks += _marks_of_quasi(name, manifest["quasi"], tables)
         about.append({"name": name, "role": column.role, "guarantees": [v.statement for v in own], "marks": marks})
     return tuple(about)
 
@@ -58,6 +61,17 @@ def _marks_of_values(about: Mapping[str, Any] | None) -> list[str]:
     else:
         close, words = written_alike(map(str, about["values"])), "differ from another only in capitals, spaces or look"
     return [f"{close} of its {len(about['values'])} values {words}, and count as different"] if close else []
+
+
+def _marks_of_quasi(name: str, quasi: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> list[str]:
+    """Quasi-identifiers in whose cells the values of an insensitive column always lie, which may be the same column."""
+    frame = next((table for table in tables.values() if name in table.columns), pl.DataFrame())
+    found = [
+        each
+        for each, about in quasi.items()
+        if each in frame.columns and lie_within(frame.get_column(name), frame.get_column(each), about["kind"])
+    ]
+    return [f"its values always lie within the cells of {each}: it may tell what they hide" for each in found]
 
 
 def _alone_together(policy: Policy, tables: Mapping[str, pl.DataFrame]) -> dict[str, list[str]]:

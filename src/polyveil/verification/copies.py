@@ -1,17 +1,22 @@
 """Columns of a linked release that repeat a sensitive one beside the quasi-identifiers, under whatever name.
 
 Linked tables protect because only a group id joins them. A column of `quasi` that has in every group the values of a
-sensitive column, or one value for each of these, tells every person's value.
+sensitive column, or one value for each of these, tells every person's value. So does one that is coarser or finer: a
+value that occurs in every group as often as some sensitive values together tells that its people have one of these.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
+from math import lgamma, log, log1p
 from typing import Any
 
+import numpy as np
 import polars as pl
 
+from polyveil.arrays import IntArray
 from polyveil.verification.findings import Finding, fails
 
 COPY = "copy of"
@@ -20,6 +25,11 @@ FEWEST_GROUPS = 20
 """From so many groups on, chance does not give two columns the same counts in each of them."""
 FEWEST_ALIKE = 5
 """The same where the two columns have the same values as well."""
+MOST_VALUES = 200
+"""Columns with more values are compared as a whole alone."""
+SPARE_GROUPS = 10
+"""So many more groups than values leave one sum at most that fits all of them."""
+RARELY = log(1e-10)
 
 
 def check_copies(
@@ -29,7 +39,60 @@ def check_copies(
     ids = set(sensitive.get_column(group).cast(pl.String))
     rows = quasi.filter(pl.col(group).cast(pl.String).is_in(ids))
     kept = {name: _occurrence(sensitive, group, name) for name in attributes}
-    return compare_copies(len(ids), kept, {name: _occurrence(rows, group, name) for name in columns})
+    told = {name: _occurrence(rows, group, name) for name in columns}
+    findings = compare_copies(len(ids), kept, told)
+    if findings:
+        return findings
+    return [
+        fails(f"{COPY} {attribute}", f"{name} tells which people of a group have some values of {attribute}")
+        for attribute, name in product(kept, told)
+        if _go_together(kept[attribute], told[name], ids)
+    ]
+
+
+def _go_together(here: Occurrence, there: Occurrence, ids: Collection[str]) -> bool:
+    if max(here.values, there.values) > MOST_VALUES:
+        return False
+    return goes_with(_counts(there.by_value, ids), _counts(here.by_value, ids))
+
+
+def goes_with(beside: IntArray, kept: IntArray) -> bool:
+    """Whether a value of one column occurs in every group as often as some values of the other, not by chance.
+
+    Both are groups x values.
+    """
+    return any(
+        _is_sum(of[:, value], parts)
+        for of, parts in ((beside, kept), (kept, beside))
+        if min(of.shape[1], parts.shape[1]) > 1 and parts.shape[1] + SPARE_GROUPS <= len(parts)
+        for value in range(of.shape[1])
+    )
+
+
+def _is_sum(target: IntArray, parts: IntArray) -> bool:
+    share = np.linalg.lstsq(parts.astype(np.float64), target.astype(np.float64), rcond=None)[0].round()
+    chosen = share == 1
+    if not (chosen | (share == 0)).all() or chosen.all() or not chosen.any():
+        return False
+    return bool((parts[:, chosen].sum(axis=1) == target).all()) and _chance(target, parts) < RARELY
+
+
+def _chance(target: IntArray, parts: IntArray) -> float:
+    """The logarithm of how likely any sum of parts is met in every group by a value that has nothing to do with it."""
+    sizes = parts.sum(axis=1)
+    share = min(target.sum() / sizes.sum(), 1 - 1e-12)
+    ways = [lgamma(n + 1) - lgamma(c + 1) - lgamma(n - c + 1) for n, c in zip(sizes, target, strict=True)]
+    of_group = np.array(ways) + target * log(share) + (sizes - target) * log1p(-share)
+    return float(of_group.sum() + parts.shape[1] * log(2))
+
+
+def _counts(by_value: Mapping[str | None, Sequence[tuple[str, int]]], ids: Collection[str]) -> IntArray:
+    place = {each: i for i, each in enumerate(sorted(ids))}
+    counts = np.zeros((len(place), len(by_value)), dtype=np.int64)
+    for value, found in enumerate(by_value.values()):
+        for where, count in found:
+            counts[place[where], value] = count
+    return counts
 
 
 @dataclass(frozen=True)

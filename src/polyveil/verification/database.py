@@ -14,6 +14,7 @@ from polyveil.table.databases import Session, opened, place_of, read_wanted
 from polyveil.verification.files import check_manifest, check_text, tables_of_form
 from polyveil.verification.findings import Finding, fails, holds, unchecked
 from polyveil.verification.fingerprint import fingerprint
+from polyveil.verification.orders import column_findings
 
 MANIFEST = "manifest"
 DOCUMENT = "document"
@@ -143,5 +144,7 @@ def _tables(release: StoredRelease, manifest: Mapping[str, Any]) -> tuple[dict[s
             findings.append(fails("columns", f"{name} does not have the columns the manifest lists"))
         elif fingerprint(frame) != about["sha256"]:
             findings.append(fails("changed table", f"{name} is not the table that was released: its sha256 differs"))
+        if getattr(session, "keeps_order", False):  # of a server, nobody knows in which order it gives rows
+            findings += column_findings(name, frame)
         tables[name] = frame
     return tables, findings

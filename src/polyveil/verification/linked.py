@@ -32,6 +32,7 @@ from polyveil.verification.orders import (
     column_findings,
     mean_places,
     rank_agreement,
+    stand_alike,
     stand_together,
 )
 
@@ -320,6 +321,7 @@ def _check_orders(tables: Mapping[str, pl.DataFrame], parts: Sequence[SensitiveT
         numbers = ids.replace_strict(part.ids, list(range(len(part.ids))), default=-1, return_dtype=pl.Int64).to_numpy()
         places = mean_places(numbers, len(part.ids)), mean_places(part.group_of_row, len(part.ids))
         findings += agreement_findings(name, rank_agreement(*places))
+        findings += stand_alike("quasi", name, numbers[numbers >= 0], part.stored)
         for table, groups in ((name, part.stored), ("quasi", numbers[numbers >= 0])):
             findings += stand_together(table, groups)
     for table, frame in tables.items():

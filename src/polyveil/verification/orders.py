@@ -109,6 +109,34 @@ def pairs_of(groups: IntArray) -> float:
     return float((sizes * (sizes - 1.0)).sum())
 
 
+def stand_alike(first: str, second: str, groups: IntArray, others: IntArray) -> list[Finding]:
+    """A finding where rows at the same place of two tables are of one group more often than chance makes likely.
+
+    The same place counts from the first row, from the last, and as a share of a table that has more rows.
+    """
+    if not len(groups) or not len(others):
+        return []
+    size = min(len(groups), len(others))
+    spread = groups[(np.arange(len(others)) * len(groups)) // len(others)]
+    pairs = ((groups[:size], others[:size]), (groups[:size], others[::-1][:size]), (spread, others))
+    if not any(_agree(here, there) for here, there in pairs):
+        return []
+    return [fails("row order", f"rows at the same place of {first} and {second} are of one group too often")]
+
+
+def _agree(groups: IntArray, others: IntArray) -> bool:
+    """By the mean and the deviation of a sum over a random permutation (Hoeffding 1951)."""
+    n = len(groups)
+    if n < 2:
+        return False
+    most = int(max(groups.max(), others.max())) + 1
+    a, b = (np.bincount(each, minlength=most).astype(np.float64) for each in (groups, others))
+    both = float((a * b).sum())
+    squares = both - float((a * b * (a + b)).sum()) / n + both * both / (n * n)
+    deviation = math.sqrt(max(squares, 0.0) / (n - 1))
+    return int(np.count_nonzero(groups == others)) > both / n + SUSPICIOUS * (deviation + 2.0)
+
+
 def mean_places(group_of_row: IntArray, groups: int) -> FloatArray:
     """Where the rows of each group stand on average."""
     kept = np.flatnonzero(group_of_row >= 0)

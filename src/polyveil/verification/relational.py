@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from polyveil.verification.classes import class_of_row
 from polyveil.verification.findings import Finding, Verification, fails, holds
 from polyveil.verification.generalized import sensitive_codes, verify_generalized
 from polyveil.verification.joint import with_joint
+from polyveil.verification.orders import stand_alike
 from polyveil.verification.people import PER_GROUP, counted
 
 OF_VIEW = ("rows", "suppressed", "class_size", "privacy", "claims", "loss", "counts_of", "people")
@@ -121,6 +123,9 @@ def verify_relational(manifest: Mapping[str, Any], policy: Policy, tables: Mappi
         findings += _named(name, found.findings, {promise_name(verdict) for verdict in ours})
         findings += _check_present(name, view, own, None if keys is None else keys.parts[name])
     findings += _check_people(policy, views) + _check_summary(manifest, views)
+    if "tables" not in manifest:  # a database keeps no order of rows
+        for one, two in combinations(views, 2):
+            findings += stand_alike(one, two, views[one].groups, views[two].groups)
     if keys is not None and policy.privacy.k is not None and keys.fewest < policy.privacy.k:
         words = f"only {keys.fewest} people of a group have values in the same tables, which their keys show"
         findings.append(fails("people", words))

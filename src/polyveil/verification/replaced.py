@@ -1,12 +1,17 @@
-"""Pseudonyms and shifted dates: what the files of a release can show of them."""
+"""Pseudonyms, keys of people and shifted dates: what the files of a release can show of them."""
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
 import polars as pl
 
 from polyveil.errors import listed
 from polyveil.policy import Policy
 from polyveil.verification.findings import Finding, fails, holds, unchecked
+from polyveil.verification.orders import SUSPICIOUS, column_findings
+from polyveil.verification.text import KEY
 
 
 def check_pseudonyms(policy: Policy, frame: pl.DataFrame) -> list[Finding]:
@@ -20,10 +25,27 @@ def check_pseudonyms(policy: Policy, frame: pl.DataFrame) -> list[Finding]:
         else:
             words = "rows share a pseudonym, so that a reader sees which belong together"
             findings.append(fails(f"pseudonyms of {name}", words))
+    for name in (*policy.pseudonyms, *policy.having("person")):
+        findings += check_random(name, frame)
     if policy.shifted:
         words = f"{listed(policy.shifted)}: the files do not show by how many days dates were shifted"
         findings.append(unchecked("shifted dates", words))
     return findings
+
+
+def check_random(name: str, frame: pl.DataFrame) -> list[Finding]:
+    """A finding where keys are no random numbers: a digit is favoured, or rows in their order stand by a column."""
+    ordered = frame.unique(name, keep="any").sort(name)
+    keys = ordered.get_column(name)
+    if not keys.str.contains(KEY).all():
+        return []  # which is a finding already
+    bits = np.unpackbits(np.frombuffer(bytes.fromhex("".join(keys)), dtype=np.uint8).reshape(-1, 8), axis=1)
+    uneven = np.abs(bits.sum(axis=0) - len(keys) / 2) / max(math.sqrt(len(keys)) / 2, 1.0)
+    if len(keys) and uneven.max() > SUSPICIOUS:
+        return [fails(f"keys of {name}", "the keys are not random: some of their digits are hardly ever another")]
+    if column_findings(name, ordered.drop(name)):
+        return [fails(f"keys of {name}", "the keys are not random: in their order, rows are sorted or grouped")]
+    return []
 
 
 def _is_key_of_person(keys: pl.Series, policy: Policy, frame: pl.DataFrame) -> bool:

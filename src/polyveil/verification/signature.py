@@ -76,7 +76,7 @@ def check_signature(folder: Path, signer: Path | str | None = None) -> list[Find
 
 def _read(file: Path) -> tuple[bytes, bytes] | None:
     try:
-        text = file.read_text(encoding="ascii")
+        text = file.read_bytes().decode("ascii")
         _, key, signature, _ = text.split("\n")
         parts = base64.b64decode(key, validate=True), base64.b64decode(signature, validate=True)
     except (OSError, ValueError, binascii.Error):

@@ -12,9 +12,10 @@ from polyveil.cells import ANYTHING, read_range, read_set, write_range, write_se
 from polyveil.errors import listed
 from polyveil.frames import has_formulas
 from polyveil.policy import Policy
-from polyveil.policy.rules import DateParts, Intervals
+from polyveil.policy.rules import DateParts, Intervals, Mask
 from polyveil.policy.scalars import number_label
 from polyveil.verification.findings import Finding, fails, holds
+from polyveil.verification.nodes import are_nodes_of
 
 YEARS = (-719_162, 2_932_896)
 """The days of the years 1 to 9999, counted from 1970."""
@@ -40,7 +41,7 @@ def check_cells(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str
                 kind = str(manifest["sensitive"].get(name, {}).get("kind"))
                 right = _is_plain(_kind_of_cells(kind, column.hierarchy), cells)
             else:
-                right = _is_generalized(manifest["quasi"].get(name, {}), policy, cells)
+                right = _is_generalized(manifest["quasi"].get(name, {}), policy, column.hierarchy, cells)
             if cells.dtype == pl.String and not in_text and _is_typed(manifest, policy, name):
                 right = False
             if policy.release.file_format == "csv" and cells.dtype == pl.String:
@@ -100,13 +101,15 @@ def _as_csv(numbers: pl.Series) -> list[str]:
     return sink.getvalue().decode().splitlines()
 
 
-def _is_generalized(about: Mapping[str, Any], policy: Policy, cells: pl.Series) -> bool:
+def _is_generalized(about: Mapping[str, Any], policy: Policy, rule: Any, cells: pl.Series) -> bool:
     """Ranges and sets as `polyveil.cells` writes them, of values in their own text, from low to high."""
     kind = str(about.get("kind", "categorical"))
     if policy.release.exact_quasi:
+        kind = _kind_of_cells(kind, rule)
         return _is_plain(kind, cells) if kind in ("numeric", "date") else True
     if kind == "categorical":
-        return True
+        labels = cells.drop_nulls().unique().cast(pl.String).to_list()
+        return not isinstance(rule, Mask | Intervals | DateParts) or are_nodes_of(rule, labels)
     if policy.release.numbers != "interval" and kind == "numeric":
         return cells.dtype in (pl.Float64, pl.String) and _are_numbers(cells.drop_nulls().unique())
     texts = cells.drop_nulls().unique().to_list()

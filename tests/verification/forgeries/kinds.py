@@ -240,7 +240,7 @@ LINKED: dict[str, tuple[Forgery, str]] = {
 }  # fmt: skip
 
 
-def copied(forger: Forger) -> Verification:
+def copied(forger: Forger, code: Callable[[str, int], str] = lambda illness, row: illness) -> Verification:
     """Each person's illness beside the quasi-identifiers, as a harmless column of another name."""
     columns = forger.manifest["policy"]["columns"]
     columns["code"] = dict(columns["ward"])
@@ -250,7 +250,7 @@ def copied(forger: Forger) -> Verification:
         values.setdefault(group, []).append(illness)
 
     def with_copy(frame: pl.DataFrame) -> pl.DataFrame:
-        cells = [values[group].pop() for group in frame[about["group"]]]
+        cells = [code(values[group].pop(), row) for row, group in enumerate(frame[about["group"]])]
         return frame.clone().insert_column(frame.columns.index("ward") + 1, pl.Series("code", cells))
 
     forger.edit(forger.first, with_copy)
@@ -265,10 +265,25 @@ def numbered_by_hundreds(forger: Forger) -> Verification:
     return forger.forged()
 
 
+def in_one_order(forger: Forger) -> Verification:
+    """A person at the same place in two tables, as if they were shuffled together."""
+    about = forger.manifest["linked"]["slices"][0]
+    rows = forger.tables[about["table"]].with_row_index("row").sample(fraction=1.0, shuffle=True, seed=1)
+    places = {group: found["row"].to_list() for (group,), found in rows.group_by(about["group"])}
+    order = [places[group].pop() for group in forger.tables[forger.first][about["group"]]]
+    forger.edit(about["table"], lambda f: f[order])
+    return forger.forged()
+
+
 LINKED |= {
     "copy of a sensitive column": (copied, "copy of illness"),
+    "whether somebody has the flu": (
+        lambda f: copied(f, lambda illness, _: str(illness == "flu")), "copy of illness"),
+    "illness in more detail": (
+        lambda f: copied(f, lambda illness, row: f"{illness} {row % 3}"), "copy of illness"),
+    "one order in two tables": (in_one_order, "row order"),
     "groups numbered by hundreds": (numbered_by_hundreds, "groups of sensitive_1"),
-}
+}  # fmt: skip
 
 
 def rewritten(change: Callable[[bytes], bytes]) -> Forgery:
@@ -385,7 +400,7 @@ def as_enum(table: Any) -> pl.DataFrame:
 
 FILES_ONLY = {
     "hidden file", "sub-folder", "symbolic link", "false signature",
-    *(f"sorted {how}" for how in SORTED),  # a database keeps no order of rows
+    "one order in two tables", *(f"sorted {how}" for how in SORTED),  # a database keeps no order of rows
 }  # fmt: skip
 
 

@@ -21,6 +21,7 @@ from releases.test_relational import clinic as linked_tables
 from releases.test_relational import policy as linked_policy
 from verification.forgeries.forger import FORMS, ROWS, Forger, people, policy, publish, refused_for
 from verification.forgeries.kinds import Forgery, kinds
+from verification.forgeries.linked_forger import forger_of
 
 
 @pytest.fixture(scope="session")
@@ -152,3 +153,69 @@ def test_linked_tables_that_do_not_say_whose_counts_they_give_are_refused(tmp_pa
     forger = Forger(tmp_path / "genuine", tmp_path / "release")
     del forger.manifest["counts_of"]
     assert "version" in refused_for(forger.restamp())
+
+
+RULES = {
+    "mask": ("town", {"mask": 5}, lambda cell: cell if cell == "*" else f"{cell[:-1]}!*"),
+    "mask of another length": ("town", {"mask": 5}, lambda cell: cell + "*" * cell.startswith("300")),
+    "width": ("age", {"intervals": {"width": 5}}, lambda cell: f"{cell} Alice"),
+    "other edges": ("age", {"intervals": [[0, 30, 45, 99]]}, lambda cell: cell.replace("30", "31")),
+    "decade": ("born", {"date": ["year", "decade"]}, lambda cell: cell.replace("s", "ies")),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_a_cell_that_its_rule_does_not_make_is_refused(tmp_path: Path, rule: str) -> None:
+    """Cells of masks, intervals and parts of dates are no place for words."""
+    column, hierarchy, change = RULES[rule]
+    frame = people().with_columns(
+        pl.Series("town", [str(30000 + i * 37 % 400) for i in range(ROWS)]),
+        pl.Series("born", [f"19{50 + i % 40}-01-{1 + i % 28:02d}" for i in range(ROWS)]),
+    )
+    asked = policy("generalized", "csv") | {"other_columns": "drop"}
+    asked["columns"] = {column: {"role": "quasi", "hierarchy": hierarchy}, "illness": {"role": "sensitive"}}
+    polyveil.anonymize(frame, asked, out=tmp_path / "genuine", seed=1, report=False)
+    forger = Forger(tmp_path / "genuine", tmp_path / "release")
+    before = forger.tables["table"][column]
+    forger.edit("table", lambda f: f.with_columns(pl.Series(column, [change(cell) for cell in before])))
+    assert forger.tables["table"][column].to_list() != before.to_list()
+    assert f"text of {column}" in refused_for(forger.forged())
+
+
+KEYS = {
+    "numbered": lambda frame: [f"{number:016x}" for number in np.random.default_rng(0).permutation(frame.height)],
+    "by salary": lambda frame: [f"{int(rank * 7e16):016x}" for rank in frame["salary"].rank("random", seed=1)],
+    "words": lambda frame: [f"alice{number:03d}".encode().hex() for number in range(frame.height)],
+}
+
+
+@pytest.mark.parametrize("keys", KEYS)
+def test_keys_that_tell_something_are_refused(tmp_path: Path, keys: str) -> None:
+    asked = policy("generalized", "parquet")
+    asked["columns"]["pid"] = {"role": "identifier", "replace": "pseudonym"}
+    frame = people().with_columns(pl.Series("pid", [f"p{i}" for i in range(ROWS)]))
+    polyveil.anonymize(frame, asked, out=tmp_path / "genuine", seed=1, report=False)
+    forger = Forger(tmp_path / "genuine", tmp_path / "release")
+    forger.edit("table", lambda f: f.with_columns(pl.Series("pid", KEYS[keys](f))))
+    assert "keys of pid" in refused_for(forger.forged())
+
+
+def test_linked_tables_in_one_order_are_refused(tmp_path: Path) -> None:
+    """People at the same place of every table can be joined without a key."""
+    polyveil.anonymize(linked_tables(90), linked_policy(), out=tmp_path / "genuine", seed=1, report=False)
+    forger = forger_of(tmp_path / "genuine", tmp_path / "release")
+    wanted = forger.tables["person"]["group"].to_list()
+    rows = forger.tables["visit"].with_row_index("row")
+    places = {group: found["row"].to_list() for (group,), found in rows.group_by("group")}
+    order = [places[group].pop() for group in wanted]
+    order += [row for left in places.values() for row in left]
+    forger.edit("visit", lambda f: f[order])
+    assert "row order" in refused_for(forger.forged())
+
+
+def test_settings_of_another_form_in_linked_tables_are_refused(tmp_path: Path) -> None:
+    polyveil.anonymize(linked_tables(60), linked_policy(), out=tmp_path / "genuine", seed=1, report=False)
+    for number, (key, value) in enumerate((("counts", True), ("generalize", "kaca"))):
+        forger = forger_of(tmp_path / "genuine", tmp_path / str(number))
+        forger.manifest["policy"]["release"] |= {key: value}
+        assert "policy" in refused_for(forger.restamp())

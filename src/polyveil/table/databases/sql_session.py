@@ -84,6 +84,8 @@ class FileSession(SqlSession):
     """A database that is one file. A file made for a release goes again if the release is not committed."""
 
     created: bool
+    keeps_order = True
+    """Rows are read in the order in which they were written."""
 
     def check_creatable(self, schema: str) -> None:
         if not self.created and not os.access(str(self.place.file), os.W_OK):

@@ -153,10 +153,16 @@ class SqliteSession(FileSession):
         return sorted(found)
 
     def beside_schema(self, schema: str) -> list[str]:
-        """Other tables, pages that were used before and still have their rows, and two numbers that anybody can set."""
+        """Other tables, SQLite's own, pages that still have rows from before, and numbers that anybody can set."""
         prefix = f"{schema}{SEPARATOR}".lower()
         found = ["other tables"] if any(not name.lower().startswith(prefix) for name in self.tables()) else []
-        for pragma, words in (("freelist_count", "space of deleted rows"), ("user_version", "a version number")):
+        if self._rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name LIKE 'sqlite\\_%' ESCAPE '\\'"):
+            found.append("statistics or last numbers of tables")
+        for pragma, words in (
+            ("freelist_count", "space of deleted rows"),
+            ("user_version", "a version number"),
+            ("application_id", "a number of an application"),
+        ):
             found += [words] if self._rows(f"SELECT {pragma} FROM pragma_{pragma}")[0][0] else []  # noqa: S608
         return found
 
