@@ -87,6 +87,11 @@ def check_names(names: Sequence[str], name: str) -> None:
             f"Every column needs one: name it or remove it "
             f"(a first column without a name is usually a row index written by mistake)."
         )
+    patterns = [str(i) for i, column in enumerate(names, start=1) if is_pattern(column)]
+    if patterns:
+        raise InputError(
+            f"{name}: the names of columns {listed(patterns)} stand for other columns, too (* or ^...$). Rename them."
+        )
     count = Counter(names)
     repeated = [str(i) for i, column in enumerate(names, start=1) if count[column] > 1]
     if repeated:
@@ -95,6 +100,11 @@ def check_names(names: Sequence[str], name: str) -> None:
             f"{name}: column names must differ, but columns {listed(repeated)} share theirs. "
             f"Rename or remove the repeated columns, or add the header line if it is missing."
         )
+
+
+def is_pattern(name: str) -> bool:
+    """Whether a name stands for other columns as well: `*` and `^...$` do, to the library that selects columns."""
+    return name == "*" or (name.startswith("^") and name.endswith("$"))
 
 
 def refuse_unusable_types(schema: dict[str, pl.DataType], name: str) -> None:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from polyveil.errors import InputError
-from polyveil.frames import is_scalar
+from polyveil.frames import is_pattern, is_scalar
 from polyveil.policy import Policy, from_public
 from polyveil.verification.attributes import check_declarations
 from polyveil.verification.canonical import check_bytes, check_types, manifest_text
@@ -65,6 +65,9 @@ def check_manifest(manifest: Any, title: str) -> dict[str, Any]:
     if not isinstance(manifest, dict) or version != 1 or version is True or manifest.get("format") != FORMAT:
         raise InputError(f"{title} is not a manifest this version understands. Update polyveil, or check its source")
     check_shape(manifest, title)
+    columns = manifest["policy"].get("columns")
+    if isinstance(columns, Mapping) and any(map(is_pattern, columns)):
+        raise InputError(f"{title} has a column whose name stands for other columns as well, so none can be judged")
     return manifest
 
 

@@ -27,7 +27,11 @@ _OF_RANGES = [["kind", "missing", "low", "high"], *_PLAIN]
 
 def check_told(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
     """Findings about all that is told; none if it is told as releases tell it."""
-    return [*_check_quasi(manifest, policy), *_check_sensitive(manifest, policy), *_check_words(policy)]
+    found = [*_check_quasi(manifest, policy), *_check_sensitive(manifest, policy), *_check_words(policy)]
+    if "rows_left_out" in manifest.get("people", {}):
+        words = "how many rows were left out so that nobody has too many is the publisher's number: no file confirms it"
+        found.append(unchecked("rows over the limit", words))
+    return found
 
 
 def _check_words(policy: Policy) -> list[Finding]:

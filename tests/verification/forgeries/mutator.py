@@ -44,7 +44,7 @@ MEASURED = (
 """Parts of a manifest that are measured from the tables, or say what is measured."""
 GUARANTEES = ("t", "l", "alpha", "beta", "delta")
 """What a column can ask for; with `policy.privacy`, the claims and their summary these are a manifest's guarantees."""
-TOLD = ("policy.identifiers", "method.found", "people")
+TOLD = ("policy.identifiers", "method.found", "people", "people.rows_left_out")
 """Parts of a manifest that no file can confirm; `people` where there are no keys."""
 WORDS = ["Alice", "", "*", "alice", "34", "a\u0301", "[1-5]", "{a, b}", "NA", "1e999", "flu ", "\u200bflu", "аge"]
 VALUES: list[Any] = [None, *WORDS, -1, 0, 1, 2, 3, 0.5, 1e9, 2**60, True, False, [], {}, ["Alice"], {"Alice": 1}]

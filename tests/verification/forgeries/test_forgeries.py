@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import polyveil
-from polyveil.errors import PolicyError, VerificationFailed
+from polyveil.errors import InputError, PolicyError, VerificationFailed
 from polyveil.releases import linked
 from polyveil.verification import verify
 from polyveil.verification.canonical import manifest_text
@@ -219,3 +219,33 @@ def test_settings_of_another_form_in_linked_tables_are_refused(tmp_path: Path) -
         forger = forger_of(tmp_path / "genuine", tmp_path / str(number))
         forger.manifest["policy"]["release"] |= {key: value}
         assert "policy" in refused_for(forger.restamp())
+
+
+@pytest.mark.parametrize("name", ["*", "^.*$", "^town$"])
+def test_a_name_that_stands_for_other_columns_is_refused(tmp_path: Path, name: str) -> None:
+    """Selected by such a name, groups would be formed by another column, and others would be published."""
+    frame = people().with_columns(pl.col("ward").alias(name))
+    asked = policy("generalized", "csv")
+    asked["columns"][name] = {"role": "insensitive"}
+    with pytest.raises(InputError, match="stand for other columns"):
+        polyveil.anonymize(frame, asked)
+    publish("generalized", "csv", tmp_path / "genuine")
+    forger = Forger(tmp_path / "genuine", tmp_path / "release")
+    columns = forger.manifest["policy"]["columns"].items()
+    forger.manifest["policy"]["columns"] = {name if each == "ward" else each: about for each, about in columns}
+    forger.edit("table", lambda f: f.rename({"ward": name}))
+    forger.write_tables()
+    with pytest.raises(InputError, match="stands for other columns"):
+        forger.restamp()
+
+
+def test_rows_over_the_limit_are_named_as_not_checked() -> None:
+    """Nobody can count from the files how many rows a person had before."""
+    who = pl.Series("who", [i // 3 if i < 90 else i for i in range(ROWS)])
+    asked = policy("generalized", "parquet")
+    asked["columns"]["who"] = {"role": "person"}
+    asked["release"]["person"] = "pseudonym"
+    asked["privacy"]["rows_per_person"] = {"at_most": 2}
+    found = verify(polyveil.anonymize(people()[who].with_columns(who), asked, seed=1))
+    assert found.holds
+    assert "rows over the limit" in {finding.check for finding in found.findings if finding.outcome == "not checked"}
