@@ -274,3 +274,28 @@ def test_infinite_numbers_are_refused_before_anything_is_published() -> None:
     frame = people().with_columns(pl.Series("pay", [float("inf"), *range(23)], dtype=pl.Float64, strict=False))
     with pytest.raises(PolicyError, match="infinite numbers"):
         anonymize(frame, asked)
+
+
+def test_a_key_in_disguise_that_joins_linked_tables_is_marked() -> None:
+    tables = clinic(60)
+    number = pl.col("^id|who$").str.slice(1).cast(pl.Int64) + 790_000
+    tables |= {name: tables[name].with_columns(number.alias("phone")) for name in ("person", "visit")}
+    asked = linked_policy()
+    asked["columns"] |= {f"{name}.phone": {"role": "insensitive"} for name in ("person", "visit")}
+    found = marks_in(anonymize(tables, asked, seed=1))
+    assert "those of visit.phone: rows can be joined" in found["person.phone"]
+    assert "those of person.phone: rows can be joined" in found["visit.phone"]
+    assert "joined" not in found["visit.ward"]
+
+
+def test_keys_and_rows_of_people_that_were_not_meant_fail() -> None:
+    frame = people().with_columns(pl.Series("name", [f"person {i // 2}" for i in range(24)]))
+    asked = policy_of(name={"role": "person"})
+    for person, meant, wrong in (("pseudonym", "none", True), ("pseudonym", "pseudonym", False)):
+        release = anonymize(frame, {**asked, "release": {"person": person}}, seed=1)
+        found = verify(release, policy={**asked, "release": {"person": meant}})
+        assert ("asked: people" in {finding.check for finding in found.failures}) == wrong
+    limit = {**asked, "privacy": {"k": 3, "rows_per_person": {"at_most": 1}}}
+    release = anonymize(frame, asked, seed=1)
+    assert "asked: people" in {finding.check for finding in verify(release, policy=limit).failures}
+    assert not verify(anonymize(frame, limit, seed=1), policy=limit).failures

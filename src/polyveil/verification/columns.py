@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from polyveil.arrays import IntArray
 from polyveil.models import ClassStatistics, Verdict, models_for
 from polyveil.models.statistics import Sparse
 from polyveil.policy import Policy
+from polyveil.policy.linked import table_of
 from polyveil.policy.look_alikes import is_unusual, skeleton, written_alike
 from polyveil.policy.rules import File, Pairs, Tree
 from polyveil.policy.schema import Column
@@ -26,6 +28,8 @@ NEARLY_NO_EFFECT = 0.95
 MANY_VALUES = 400
 OFTEN_ALONE = 0.5
 """From this share of rows on that are alone with their insensitive cells, these are named as a fingerprint."""
+FEWEST_KEYS = 20
+"""From so many values on, two columns do not have the same hardly repeated ones by chance."""
 HARDLY_APART = 1e-6
 """Of the range of a column: numbers nearer to each other than that are hardly different values."""
 _NO_EFFECT = {"t": 1.0, "alpha": 1.0}
@@ -37,13 +41,14 @@ def describe_columns(
     """Every published column with its role, its guarantees, and marks for what is easily overlooked."""
     about = []
     together = _alone_together(policy, tables)
+    joining = _joining(policy, tables)
     reach = _reach(manifest, policy) if verdicts else {}
     for name, column in policy.columns.items():
         own = [v for v in verdicts if _is_about(v, name)] if column.role == "sensitive" else []
         if column.role == "quasi":
             own = [v for v in verdicts if v.attribute is None]
         marks = _marks(name, column, own, reach, tables) + _marks_of_values(manifest["sensitive"].get(name))
-        marks += together.get(name, [])
+        marks += together.get(name, []) + joining.get(name, [])
         if column.role == "insensitive":
             marks += _marks_of_quasi(name, manifest["quasi"], tables)
         about.append({"name": name, "role": column.role, "guarantees": [v.statement for v in own], "marks": marks})
@@ -72,6 +77,23 @@ def _marks_of_quasi(name: str, quasi: Mapping[str, Any], tables: Mapping[str, pl
         if each in frame.columns and lie_within(frame.get_column(name), frame.get_column(each), about["kind"])
     ]
     return [f"its values always lie within the cells of {each}: it may tell what they hide" for each in found]
+
+
+def _joining(policy: Policy, tables: Mapping[str, pl.DataFrame]) -> dict[str, list[str]]:
+    """A mark for columns of different tables with the same, hardly repeated values: they join rows as a key does."""
+    values: dict[str, set[str]] = {}
+    for frame in tables.values() if policy.tables else ():
+        for name in frame.columns:
+            if name in policy.columns and policy.columns[name].role in ("insensitive", "sensitive"):
+                cells = frame.get_column(name).drop_nulls().cast(pl.String)
+                values[name] = set(cells.unique()) if cells.n_unique() >= OFTEN_ALONE * frame.height else set()
+    found: dict[str, list[str]] = {}
+    for one, two in combinations(values, 2):
+        fewer = min(len(values[one]), len(values[two]))
+        if table_of(one) != table_of(two) and fewer >= FEWEST_KEYS and len(values[one] & values[two]) >= fewer / 2:
+            for name, other in ((one, two), (two, one)):
+                found.setdefault(name, []).append(f"most of its values are those of {other}: rows can be joined")
+    return found
 
 
 def _alone_together(policy: Policy, tables: Mapping[str, pl.DataFrame]) -> dict[str, list[str]]:
@@ -162,6 +184,11 @@ def compare_declarations(meant: Policy, stated: Policy, *, unit: str = "row") ->
     ]
     if meant.person is not None and unit != "person":
         findings.append(fails("people", "the guarantees are meant in people, and the release counts rows"))
+    if stated.person is not None and meant.release.person == "none":
+        findings.append(fails("people", "keys that link the rows of a person are published, and none are meant"))
+    limit, kept = meant.privacy.rows_per_person, stated.privacy.rows_per_person
+    if limit is not None and (kept is None or kept.at_most > limit.at_most):
+        findings.append(fails("people", f"nobody is meant to have more than {limit.at_most} rows, which is not kept"))
     if meant.release.form not in (None, stated.release.form) or _shows_more(meant, stated):
         words = "with its quasi-identifiers as they are" if _shows_more(meant, stated) else "in another form than meant"
         findings.append(fails("form", f"the release is published {words}"))

@@ -98,12 +98,14 @@ def genuine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Mutator]:
 
 def test_no_change_is_accepted_that_tells_a_reader_something_else(genuine: dict[str, Mutator]) -> None:
     ended: Counter[str] = Counter()
+    by_kind: dict[str, Counter[str]] = {kind: Counter() for kind in KINDS}
     accepted = []
     names = sorted(genuine)
     for number in range(MUTATIONS):
         name = names[number % len(names)]
         what, outcome = genuine[name].mutate(SEED * 1_000_003 + number)
         ended[outcome] += 1
+        by_kind[what.split(":")[0]][outcome] += 1
         if outcome == "not made":
             ended[what] += 1
         if outcome == "accepted":
@@ -111,7 +113,7 @@ def test_no_change_is_accepted_that_tells_a_reader_something_else(genuine: dict[
             print(accepted[-1], flush=True)
         if number % 500 == 499:
             print(number + 1, dict(ended), flush=True)
-    print(dict(ended))
+    print(dict(ended), *(f"{kind}: {dict(counts)}" for kind, counts in by_kind.items()), sep="\n")
     assert not accepted, accepted[:20]
     assert ended["refused"] > 0.7 * MUTATIONS
     assert ended["not made"] < 0.1 * MUTATIONS
