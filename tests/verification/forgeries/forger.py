@@ -80,10 +80,17 @@ class Forger:
         self.judge = judge
         self.open(self.folder)
 
+    def again(self, genuine: Path) -> None:
+        """Begin anew with the files of the release that was opened before."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        shutil.copytree(genuine, self.folder)
+        self.manifest, self.tables = json.loads(self.read), dict(self.before)
+
     def open(self, place: Path | str) -> None:
         """Read what is there."""
         manifest, tables, _ = load_release(place)
-        self.manifest: dict[str, Any] = json.loads(json.dumps(manifest))
+        self.read = json.dumps(manifest)
+        self.manifest: dict[str, Any] = json.loads(self.read)
         self.tables: dict[str, pl.DataFrame] = dict(tables)
         self.before = tables
         self.ending = "." + from_manifest(self.manifest)

@@ -21,7 +21,6 @@ import json
 import math
 import random
 import re
-import shutil
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -104,6 +103,7 @@ class Mutator:
     def __init__(self, genuine: Path, place: Path, signer: Path | None = None) -> None:
         self.genuine, self.place, self.signer = genuine, place, signer
         self.before = learned(genuine)
+        self.forger = forger_of(genuine, place)
         found = verify(genuine, signer=signer)
         assert found.holds, found.failures
         self.open = {finding.check for finding in found.findings if finding.outcome == "not checked"}
@@ -111,8 +111,8 @@ class Mutator:
     def mutate(self, seed: int) -> tuple[str, str]:
         """What was changed, and how it ended."""
         rng = random.Random(seed)
-        shutil.rmtree(self.place, ignore_errors=True)
-        forger = forger_of(self.genuine, self.place)
+        self.forger.again(self.genuine)
+        forger = self.forger
         kind = rng.choice(list(KINDS))
         try:
             what, text = KINDS[kind](forger, rng)
