@@ -25,8 +25,10 @@ FEWEST_GROUPS = 20
 """From so many groups on, chance does not give two columns the same counts in each of them."""
 FEWEST_ALIKE = 5
 """The same where the two columns have the same values as well."""
-MOST_VALUES = 200
+MOST_VALUES = 60
 """Columns with more values are compared as a whole alone."""
+MOST_GROUPS = 2000
+"""Groups from which sums are guessed."""
 SPARE_GROUPS = 10
 """So many more groups than values leave one sum at most that fits all of them."""
 RARELY = log(1e-10)
@@ -61,20 +63,24 @@ def goes_with(beside: IntArray, kept: IntArray) -> bool:
 
     Both are groups x values.
     """
+    pairs = ((beside, kept), (kept, beside))
     return any(
-        _is_sum(of[:, value], parts)
-        for of, parts in ((beside, kept), (kept, beside))
+        _has_sum(of, parts)
+        for of, parts in pairs
         if min(of.shape[1], parts.shape[1]) > 1 and parts.shape[1] + SPARE_GROUPS <= len(parts)
-        for value in range(of.shape[1])
     )
 
 
-def _is_sum(target: IntArray, parts: IntArray) -> bool:
-    share = np.linalg.lstsq(parts.astype(np.float64), target.astype(np.float64), rcond=None)[0].round()
-    chosen = share == 1
-    if not (chosen | (share == 0)).all() or chosen.all() or not chosen.any():
-        return False
-    return bool((parts[:, chosen].sum(axis=1) == target).all()) and _chance(target, parts) < RARELY
+def _has_sum(of: IntArray, parts: IntArray) -> bool:
+    """Whether a column of `of` is a sum of some columns of `parts`: solved on some groups, compared in all."""
+    some = parts[:MOST_GROUPS].astype(np.float64)
+    shares = np.linalg.lstsq(some.T @ some, some.T @ of[:MOST_GROUPS], rcond=None)[0].round()
+    plain = ((shares == 0) | (shares == 1)).all(axis=0) & (shares == 1).any(axis=0) & (shares == 0).any(axis=0)
+    for value in np.flatnonzero(plain):
+        total = parts[:, shares[:, value] == 1].sum(axis=1)
+        if (total == of[:, value]).all() and _chance(total, parts) < RARELY:
+            return True
+    return False
 
 
 def _chance(target: IntArray, parts: IntArray) -> float:
