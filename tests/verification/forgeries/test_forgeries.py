@@ -200,6 +200,16 @@ def test_keys_that_tell_something_are_refused(tmp_path: Path, keys: str) -> None
     assert "keys of pid" in refused_for(forger.forged())
 
 
+@pytest.mark.parametrize("keys", [None, 7, "x"])
+def test_keys_that_are_none_are_refused(tmp_path: Path, keys: Any) -> None:
+    asked = policy("generalized", "parquet")
+    asked["columns"]["pid"] = {"role": "identifier", "replace": "pseudonym"}
+    frame = people().with_columns(pl.Series("pid", [f"p{i}" for i in range(ROWS)]))
+    release = polyveil.anonymize(frame, asked, seed=1)
+    release.frames["table"] = release.frames["table"].with_columns(pl.lit(keys).alias("pid"))
+    assert "text of pid" in refused_for(verify(release))
+
+
 def test_linked_tables_in_one_order_are_refused(tmp_path: Path) -> None:
     """People at the same place of every table can be joined without a key."""
     polyveil.anonymize(linked_tables(90), linked_policy(), out=tmp_path / "genuine", seed=1, report=False)

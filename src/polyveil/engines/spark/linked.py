@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -20,7 +21,7 @@ from polyveil.engines.spark.without_data import items_without_data
 from polyveil.models import Model, models_for
 from polyveil.policy import Policy
 from polyveil.verification.attributes import Declared, declared_attributes
-from polyveil.verification.copies import Occurrence, compare_copies
+from polyveil.verification.copies import MOST_GROUPS, Occurrence, check_copies, compare_copies
 from polyveil.verification.findings import Finding, Verification
 from polyveil.verification.generalized import check_rows, compare_distribution
 from polyveil.verification.left_out import check_left_out
@@ -226,8 +227,21 @@ def _copies(
         group = about["group"]
         rows = tables["quasi"].where(sf.col(quoted(group)) != NOT_AVAILABLE)
         kept = _occurrences(tables[about["table"]], group, about["attributes"], about.get("count"))
-        findings += compare_copies(link.groups, kept, _occurrences(rows, group, beside))
+        repeated = compare_copies(link.groups, kept, _occurrences(rows, group, beside))
+        some = _some(tables[about["table"]], group, about["attributes"], about.get("count"))
+        findings += repeated or check_copies(_some(rows, group, beside), group, beside, some, about["attributes"])
     return findings
+
+
+def _some(frame: DataFrame, group: str, names: Sequence[str], count: str | None = None) -> pl.DataFrame:
+    """The rows of so many groups as sums are guessed from; groups are numbered at random."""
+    from pyspark.sql import functions as sf
+
+    each = sf.lit(1) if count is None else sf.col(quoted(count))
+    cells = [sf.col(quoted(name)).cast("string").alias(f"c{i}") for i, name in enumerate((group, *names))]
+    rows = frame.where(sf.col(quoted(group)).cast("int") <= MOST_GROUPS).select(*cells, each.cast("int").alias("rows"))
+    told = [tuple(row)[:-1] for row in rows.collect() for _ in range(row["rows"])]
+    return pl.DataFrame(told, schema=dict.fromkeys((group, *names), pl.String), orient="row")
 
 
 def _occurrences(frame: DataFrame, group: str, names: Sequence[str], count: str | None = None) -> dict[str, Occurrence]:
