@@ -33,7 +33,7 @@ def table() -> pl.DataFrame:
     return pl.DataFrame(
         {
             "name": [f"{MARK} {i}" for i in range(ROWS)],
-            "age": [*(20 + i % 40 for i in range(ROWS - 1)), 97],
+            "age": [*(20 + i % 43 for i in range(ROWS - 1)), 97],
             "town": [*(("<b>Ulm</b>", "Bonn", "Trier")[i % 3] for i in range(ROWS - 1)), "Atlantis"],
             "ill": [("flu", "asthma", '<script>alert("x")</script>', None)[i % 4] for i in range(ROWS)],
             "pay": [float(1000 + 7 * (i % 50)) for i in range(ROWS)],
