@@ -368,7 +368,7 @@ class TestTampering:
         publish(database)
         table = database.stored("table")
         database.run(
-            f"CREATE TABLE moved AS SELECT * FROM {table} ORDER BY salary",
+            f"CREATE TABLE moved AS SELECT * FROM {table} ORDER BY random()",
             f"DELETE FROM {table}",
             f"INSERT INTO {table} SELECT * FROM moved",
         )
