@@ -78,7 +78,10 @@ def people_findings(
     models = models_for(policy, attributes)
     if policy.person is None:
         return check_people(manifest, models, group_sizes(statistics.sizes))
-    person = frame.get_column(policy.person).rank("dense").cast(pl.Int64).to_numpy() - 1
+    keys = frame.get_column(policy.person)
+    if keys.null_count():
+        return [fails("people", "some rows have no key, so that nobody can tell whom they are about")]
+    person = keys.rank("dense").cast(pl.Int64).to_numpy() - 1
     return check_keys(manifest, policy, models, classes, person, codes, attributes)
 
 

@@ -152,8 +152,8 @@ def _check_present(name: str, view: View, policy: Policy, apart: IntArray | None
     if apart is None:
         statistics: ClassStatistics = from_classes(classes, shown, attributes)
     else:
-        key = view.frame.get_column(policy.person or "").rank("dense").cast(pl.Int64).to_numpy()[~view.absent] - 1
-        statistics = counted(classes, key, shown, attributes)
+        keys = view.frame.get_column(policy.person or "").rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+        statistics = counted(classes, keys[~view.absent], shown, attributes)
     findings, _ = judge_promises(models, statistics)
     return [replace(f, check=f"{f.check} among those with values in {name}") for f in findings if f.outcome != "holds"]
 

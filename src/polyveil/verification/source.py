@@ -66,9 +66,10 @@ def check_source(
         )
     table = read(source)
     key = _key(table, policy, person)
-    who = table.frame.get_column(key).rank("dense").cast(pl.Int64).to_numpy() - 1
-    limited = manifest["people"].get("rows_left_out", 0)
-    if table.height - limited != manifest["rows"] or int(who.max(initial=-1)) + 1 != manifest["people"]["count"]:
+    keys, limited = table.frame.get_column(key), manifest["people"].get("rows_left_out", 0)
+    who = keys.rank("dense").fill_null(0).cast(pl.Int64).to_numpy() - 1
+    people = int(who.max(initial=-1)) + 1
+    if keys.null_count() or table.height - limited != manifest["rows"] or people != manifest["people"]["count"]:
         words = "the table does not have the rows and people of the manifest, so the release was not made from it"
         return [fails("source", words)]
     if policy.shifted:

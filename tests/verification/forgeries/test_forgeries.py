@@ -200,6 +200,33 @@ def test_keys_that_tell_something_are_refused(tmp_path: Path, keys: str) -> None
     assert "keys of pid" in refused_for(forger.forged())
 
 
+def twice() -> pl.DataFrame:
+    """Some people with two equal rows."""
+    who = pl.Series("who", [i - i % 2 if i < 60 else i for i in range(ROWS)])
+    return people()[who].with_columns(who)
+
+
+@pytest.mark.parametrize("without", [1, ROWS])
+def test_people_without_a_key_are_refused(tmp_path: Path, without: int) -> None:
+    asked = policy("generalized", "parquet")
+    asked["columns"]["who"] = {"role": "person"}
+    asked["release"] = {**asked["release"], "person": "pseudonym"}
+    release = polyveil.anonymize(twice(), asked, seed=1)
+    gone = pl.when(pl.int_range(pl.len()) < without).then(None).otherwise(pl.col("who"))
+    release.frames["table"] = release.frames["table"].with_columns(gone.alias("who"))
+    assert "people" in refused_for(verify(release))
+
+
+def test_a_source_in_which_somebody_has_no_key_is_not_the_source() -> None:
+    asked = policy("generalized", "parquet")
+    asked["columns"]["who"] = {"role": "person"}
+    frame = twice()
+    release = polyveil.anonymize(frame, asked, seed=1)
+    assert "source" not in {finding.check for finding in verify(release, source=frame, person="who").failures}
+    gone = frame.with_columns(pl.when(pl.col("who") == 0).then(None).otherwise(pl.col("who")).alias("who"))
+    assert "source" in refused_for(verify(release, source=gone, person="who"))
+
+
 @pytest.mark.parametrize("keys", [None, 7, "x"])
 def test_keys_that_are_none_are_refused(tmp_path: Path, keys: Any) -> None:
     asked = policy("generalized", "parquet")
