@@ -15,7 +15,7 @@ from polyveil.methods.base import Method
 from polyveil.models import Attribute, ClassStatistics, Model
 from polyveil.partition import Partition
 from polyveil.policy import Policy
-from polyveil.table.bind import Bound
+from polyveil.table.bound import Bound
 from polyveil.table.coded import CodedTable
 
 Slices = tuple[tuple[str, ...], ...]

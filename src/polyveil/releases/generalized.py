@@ -19,7 +19,7 @@ from polyveil.policy import Policy
 from polyveil.releases.cells import node_cells, number_cells, range_cells, set_cells, text_column
 from polyveil.releases.form import Form
 from polyveil.releases.shuffle import random_order
-from polyveil.table.bind import Bound
+from polyveil.table.bound import Bound
 from polyveil.table.coded import CodedTable
 from polyveil.table.domain import OrderedDomain
 from polyveil.table.pseudonyms import random_keys

@@ -28,7 +28,7 @@ from polyveil.policy import Policy
 from polyveil.releases.form import Form, Slices
 from polyveil.releases.generalized import join_look_alikes, published, quasi_columns
 from polyveil.releases.shuffle import random_order
-from polyveil.table.bind import Bound
+from polyveil.table.bound import Bound
 from polyveil.table.coded import CodedTable
 
 NOT_AVAILABLE = "NA"

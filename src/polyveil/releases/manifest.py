@@ -19,7 +19,7 @@ from polyveil.models.people import PeopleStatistics
 from polyveil.partition import Partition
 from polyveil.policy import Policy, public
 from polyveil.policy.rules import File, Order, Tree
-from polyveil.table.bind import Bound
+from polyveil.table.bound import Bound
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import OrderedDomain
 from polyveil.version import __version__

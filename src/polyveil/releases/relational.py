@@ -24,7 +24,7 @@ from polyveil.policy.forms import SEVERAL_TABLES
 from polyveil.policy.linked import plain_name
 from polyveil.releases.generalized import Generalized, published, quasi_columns
 from polyveil.releases.shuffle import random_order
-from polyveil.table.bind import Bound
+from polyveil.table.bound import Bound
 from polyveil.table.coded import CodedTable
 from polyveil.table.linked import LinkedBound, LinkedCodes
 from polyveil.table.pseudonyms import random_keys

@@ -21,7 +21,7 @@ from polyveil.releases.bundle import is_full
 from polyveil.releases.publish import publish
 from polyveil.releases.signing import signer_of
 from polyveil.results import Outcome, Result, Row, counted, fragment, table_html
-from polyveil.table.bind import Bound
+from polyveil.table.bound import Bound
 from polyveil.table.coded import CodedTable
 from polyveil.verification import StoredRelease, Verification, verify
 from polyveil.verification.copies import COPY

@@ -5,7 +5,8 @@ from __future__ import annotations
 import polars as pl
 
 from polyveil.arrays import IntArray
-from polyveil.table.bind import Bound, codes_of
+from polyveil.table.bind_column import codes_of
+from polyveil.table.bound import Bound
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import as_codes
 

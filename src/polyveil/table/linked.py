@@ -19,7 +19,9 @@ from polyveil.errors import Fault, InputError, PolicyError, listed
 from polyveil.policy.linked import of_table, plain_name, table_of
 from polyveil.policy.rules import Pairs
 from polyveil.policy.schema import LinkedTable, Policy
-from polyveil.table.bind import Bound, bind, stated, tree_column
+from polyveil.table.bind import bind, stated
+from polyveil.table.bind_column import tree_column
+from polyveil.table.bound import Bound
 from polyveil.table.coded import CodedTable
 from polyveil.table.databases.place import is_url
 from polyveil.table.encode import encode

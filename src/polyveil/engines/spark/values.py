@@ -22,7 +22,9 @@ from polyveil.models.people import Everybody
 from polyveil.policy import Policy
 from polyveil.policy.schema import Distance
 from polyveil.releases.generalized import published
-from polyveil.table.bind import Bound, BoundColumn, bind_column, codes_of, column_faults, size_faults, stated
+from polyveil.table.bind import column_faults, size_faults, stated
+from polyveil.table.bind_column import bind_column, codes_of
+from polyveil.table.bound import Bound, BoundColumn
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import Domain, TreeDomain
 from polyveil.table.source import Table

@@ -14,7 +14,7 @@ from polyveil.errors import Fault, PolicyError
 from polyveil.policy import from_dict
 from polyveil.policy.hierarchy import Hierarchy
 from polyveil.table.bind import bind
-from polyveil.table.bind import codes_of as cell_codes
+from polyveil.table.bind_column import codes_of as cell_codes
 from polyveil.table.domain import Domain, TreeDomain
 from polyveil.table.source import Table
 from polyveil.web.pages.hierarchy import TreeEditor
