@@ -51,9 +51,9 @@ def wang2018(folder: Path) -> tuple[Table, Policy]:
 def survey(_: Path) -> tuple[Table, Policy]:
     """A made health survey with its data dictionary."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
-    from table.labelled_tables import survey as made
+    from table.labelled_tables import labelled
 
-    each = made(5_000)
+    each = labelled("survey", 5_000)
     table = Table(each.frame, each.name)
     return table, from_text(starter_policy(column_profiles(table, each.labels)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import shutil
 from pathlib import Path
 
 import polars as pl
@@ -12,6 +13,7 @@ import pytest
 import polyveil
 from polyveil.errors import InputError
 
+FILES = Path(__file__).parent / "files"
 CELLS = pl.DataFrame(
     {
         "sex": [1.0, 2.0, 9.0, None],
@@ -79,6 +81,41 @@ def test_sas_transport(tmp_path: Path) -> None:
     assert table.frame["sex"].to_list() == [1, 2, 9, None]
     assert table.frame["born"].to_list() == CELLS["born"].to_list()
     assert table.labels == LABELS
+
+
+def test_sas_with_and_without_its_catalog(tmp_path: Path) -> None:
+    # Written with the writer inside pyreadstat, which Python has no door to: labels, kinds of missing, a date, UTF-8.
+    shutil.copy(FILES / "survey.sas7bdat", tmp_path)
+    table = polyveil.read(tmp_path / "survey.sas7bdat")
+    assert table.frame.to_dict(as_series=False) == {
+        "SEX": [1, 2, 1, 2],
+        "AGE": [30, None, 41, 52],
+        "INCOME": [1500.5, None, None, None],
+        "TOWN": ["Ulm", None, "Bonn", "Köln"],
+        "BORN": [dt.date(1980, 1, 2), None, dt.date(1999, 12, 31), dt.date(2001, 5, 6)],
+    }
+    assert table.labels == {
+        "SEX": "Sex of the person",
+        "AGE": "Age in years",
+        "INCOME": "Yearly income",
+        "BORN": "Date of birth",
+    }
+    assert {column: kinds.to_list() for column, kinds in table.missing_kinds.items()} == {
+        "INCOME": [None, "A", None, "B"]
+    }
+    shutil.copy(FILES / "survey.sas7bcat", tmp_path)
+    named = polyveil.read(tmp_path / "survey.sas7bdat")
+    assert named.frame["SEX"].to_list() == ["Male", "Female", "Male", "Female"]
+    assert named.codebook["SEX"].is_labelled
+    assert named.codebook["INCOME"].values == {}  # the labels of .A and .B, which the reader gives as that of 0
+    assert named.frame.drop("SEX").equals(table.frame.drop("SEX"))
+
+
+def test_a_damaged_sas_catalog_is_said_in_one_line(tmp_path: Path) -> None:
+    shutil.copy(FILES / "survey.sas7bdat", tmp_path)
+    (tmp_path / "survey.sas7bcat").write_bytes(b"no catalog")
+    with pytest.raises(InputError, match=r"survey\.sas7bcat cannot be read as a file of SAS"):
+        polyveil.read(tmp_path / "survey.sas7bdat")
 
 
 def test_two_codes_with_one_label_stay_codes(tmp_path: Path) -> None:

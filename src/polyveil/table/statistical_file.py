@@ -52,34 +52,50 @@ def _parsed(path: Path) -> tuple[pl.DataFrame, Any]:
     frame, about = _call(path)
     if not isinstance(frame, pl.DataFrame):
         raise TypeError("pyreadstat gives the kind of frame it was asked for")
+    catalog = path.with_suffix(".sas7bcat")
+    if path.suffix.lower() == ".sas7bdat" and catalog.is_file():
+        about.variable_value_labels = _labels_of_catalog(_call(catalog)[1], about)
     return frame, about
+
+
+def _labels_of_catalog(catalog: Any, about: Any) -> dict[str, dict[Any, str]]:
+    """Labels of values lie in a file of their own, by the name of the column's format.
+
+    The reader gives the labels of SAS's kinds of missing (.A to .Z) as the label of 0, so that label is left
+    out where such kinds occur.
+    """
+    kinds = about.missing_user_values or {}
+    found = {name: catalog.value_labels.get(form, {}) for name, form in (about.variable_to_label or {}).items()}
+    return {
+        name: {code: label for code, label in labels.items() if code != 0 or name not in kinds}
+        for name, labels in found.items()
+    }
 
 
 def _call(path: Path, **options: Any) -> tuple[Any, Any]:
     suffix = path.suffix.lower()
+    program = PROGRAMS.get(suffix, "SAS")
     try:
         import pyreadstat
     except ModuleNotFoundError:
-        raise InputError(f"{PROGRAMS[suffix]} files need one more package. Install it with: {EXTRA}") from None
+        raise InputError(f"{program} files need one more package. Install it with: {EXTRA}") from None
     readers: Mapping[str, Callable[..., Any]] = {
         ".sav": pyreadstat.read_sav,
         ".zsav": pyreadstat.read_sav,
         ".dta": pyreadstat.read_dta,
         ".sas7bdat": pyreadstat.read_sas7bdat,
+        ".sas7bcat": pyreadstat.read_sas7bcat,
         ".xpt": pyreadstat.read_xport,
     }
-    if suffix != ".xpt":
+    if suffix not in (".xpt", ".sas7bcat"):
         options["user_missing"] = True
-    catalog = path.with_suffix(".sas7bcat")
-    if suffix == ".sas7bdat" and catalog.is_file():
-        options["catalog_file"] = str(catalog)
     if path.stat().st_size == 0:
         raise InputError(f"{path.name} is empty.")
     try:
         read: tuple[Any, Any] = readers[suffix](str(path), output_format="polars", **options)
     except Exception as error:  # the reader's own errors, and whatever a damaged file brings about
         raise InputError(
-            f"{path.name} cannot be read as a file of {PROGRAMS[suffix]} ({type(error).__name__}). It is damaged, "
+            f"{path.name} cannot be read as a file of {program} ({type(error).__name__}). It is damaged, "
             "protected, or of another program: save it again, and check that its name fits."
         ) from None
     return read

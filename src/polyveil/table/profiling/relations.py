@@ -16,7 +16,11 @@ from polyveil.table.source import Table
 
 SAMPLE = 5_000
 WIDE = 20
-"""From this many columns on, what most known columns are says what unknown ones likely are."""
+"""From this many columns on, what the columns around an unknown one are says what it likely is."""
+_NEIGHBOURS = 3
+UNKNOWN_AMONG_SENSITIVE = (
+    "No hint from the name or the values. Most columns beside it are sensitive, so this one is too until you decide."
+)
 _SIBLINGS = 3
 _MOST = 0.6
 _MOST_GATES = 60
@@ -28,7 +32,7 @@ def related(table: Table, profiles: Sequence[ColumnProfile], topics: Mapping[str
     found = _like_siblings(profiles, topics)
     found = _copies(table, sample, found)
     found = _skipped(sample, found)
-    return _by_majority(found)
+    return _like_neighbours(found)
 
 
 def _like_siblings(profiles: Sequence[ColumnProfile], topics: Mapping[str, Meaning]) -> list[ColumnProfile]:
@@ -128,19 +132,20 @@ def _asked_after(about: ColumnProfile, gate: ColumnProfile) -> ColumnProfile:
     return replace(about, evidence=(*about.evidence, reason))
 
 
-def _by_majority(profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
-    """In a wide table, most of which is sensitive, what nothing tells about is likely sensitive as well."""
-    known = [about.role for about in profiles if about.confidence == "high" and about.role in ("quasi", "sensitive")]
-    wide = len(profiles) >= WIDE
-    mostly = wide and known.count("sensitive") > known.count("quasi")
+def _like_neighbours(profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
+    """In a wide table, columns about one thing lie together: an unknown one is likely like those around it."""
+    if len(profiles) < WIDE:
+        return list(profiles)
+    known = [about.confidence == "high" and about.role in ("quasi", "sensitive") for about in profiles]
     changed = []
-    for about in profiles:
-        unknown = about.confidence == "low" and about.reason == UNKNOWN and wide
-        measured = about.type == "numeric" and about.distinct > WIDE
-        if unknown and measured:
-            about = replace(about, role="sensitive", reason=UNKNOWN_NUMBER, topic="number")
-        elif unknown and mostly:
-            reason = "No hint from the name or the values. Most columns of this table are sensitive, so decide."
-            about = replace(about, role="sensitive", reason=reason, topic="answer")
+    for place, about in enumerate(profiles):
+        if about.confidence == "low" and about.reason == UNKNOWN:
+            before = [i for i in range(place - 1, -1, -1) if known[i]][:_NEIGHBOURS]
+            after = [i for i in range(place + 1, len(profiles)) if known[i]][:_NEIGHBOURS]
+            roles = [profiles[i].role for i in (*before, *after)]
+            if about.type == "numeric" and about.distinct > WIDE:
+                about = replace(about, role="sensitive", reason=UNKNOWN_NUMBER, topic="number")
+            elif roles.count("sensitive") > len(roles) / 2:
+                about = replace(about, role="sensitive", reason=UNKNOWN_AMONG_SENSITIVE, topic="answer")
         changed.append(about)
     return changed

@@ -12,7 +12,7 @@ __all__ = ["Meaning", "is_key_by_name", "is_number_of_a_person", "is_numbered", 
 FEW_CODES = 10
 FEW_AMOUNTS = 3
 _LONG_WORD = 10
-_SHORTEST_TAIL = 5
+_SHORTEST_TAIL = 6
 
 
 def _words(words: str) -> frozenset[str]:
