@@ -23,6 +23,17 @@ class InputError(PolyveilError):
     """The table, a file or an option cannot be used as given."""
 
 
+class SeveralSheets(InputError):
+    """A workbook has several sheets with cells, and none was chosen."""
+
+    def __init__(self, name: str, sheets: Sequence[str]) -> None:
+        self.sheets = tuple(sheets)
+        super().__init__(
+            f"{name} has {len(sheets)} sheets: {listed(map(repr, sheets))}. Choose one with --sheet NAME, or save "
+            "it as a file of its own."
+        )
+
+
 @dataclass(frozen=True)
 class Fault:
     """One thing wrong in a policy: where, which rule it breaks, how to mend it."""

@@ -10,9 +10,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from polyveil.errors import InputError
+from polyveil.table.writing import write_sheets
 from polyveil.verification import verify
 
 pytest.importorskip("fastapi", reason="the workbench needs the web extra")
@@ -76,6 +78,24 @@ def test_the_whole_job_ends_in_a_bundle_that_verifies(client: TestClient, tmp_pa
     zipfile.ZipFile(io.BytesIO(bundle)).extractall(tmp_path / "unpacked")
     assert verify(tmp_path / "unpacked" / "release").holds
     assert client.get(f"/api/runs/{run['id']}/policy").text == POLICY
+
+
+def test_one_sheet_of_a_workbook_is_chosen_and_anonymized(client: TestClient, tmp_path: Path) -> None:
+    people = pl.read_csv(io.StringIO(TABLE))
+    write_sheets({"Notes": pl.DataFrame({"read": ["a"], "me": ["b"]}), "People": people}, tmp_path / "book.xlsx")
+    content = (tmp_path / "book.xlsx").read_bytes()
+    table = upload(client, content, "book.xlsx").json()["id"]
+    assert client.get(f"/api/tables/{table}/rows?start=0&stop=5").status_code == 400
+    refused = client.post(f"/api/tables/{table}/sheet", json={"sheet": "Nobody"})
+    assert refused.status_code == 400
+    assert "has no sheet 'Nobody'" in refused.text
+    assert client.post(f"/api/tables/{table}/sheet", json={"sheet": "People"}).status_code == 204
+    assert client.get(f"/api/tables/{table}/rows?start=0&stop=5").status_code == 200
+    run = finished(client, client.post("/api/runs", json={"table": table, "policy": POLICY}).json()["id"])
+    assert run["state"] == "done", run["outcome"]
+    assert run["outcome"]["summary"]["rows"] == people.height
+    attack = finished(client, client.post(f"/api/runs/{run['id']}/attack").json()["id"])
+    assert attack["state"] == "done", attack["outcome"]
 
 
 def test_runs_survive_a_restart(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 import time
 import zipfile
@@ -9,6 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 pytest.importorskip("nicegui", reason="the workbench needs the web extra")
@@ -19,6 +21,7 @@ from playwright.sync_api import Browser, Page, expect
 from playwright.sync_api import Error as PlaywrightError
 
 from polyveil.policy.schema import DEFAULT_METHOD
+from polyveil.table.writing import write_sheets
 from polyveil.verification import verify
 from polyveil.verification.files import read_manifest
 from workbench_server import TOKEN, Server, browser, running
@@ -92,6 +95,19 @@ def page(server: Server, chromium: Browser) -> Iterator[Page]:
     assert problems == []
     # The token leaves the address at once, and no cell ever stands in one.
     assert [url for url in asked if "Lisbon" in url or "HIV" in url] == []
+
+
+def test_one_sheet_of_a_workbook_is_chosen(page: Page, server: Server, tmp_path: Path) -> None:
+    people = pl.read_csv(io.StringIO(TABLE))
+    write_sheets({"Notes": pl.DataFrame({"read": ["a"], "me": ["b"]}), "People": people}, tmp_path / "book.xlsx")
+    content = (tmp_path / "book.xlsx").read_bytes()
+    give(page, server, content, "book.xlsx")
+    expect(page.get_by_role("heading", name="Which sheet is the table?")).to_be_visible()
+    page.get_by_role("button", name="People").click()
+    expect(page.get_by_role("heading", name="illness")).to_be_visible()
+    page.get_by_role("button", name="Choose another sheet").click()
+    page.get_by_role("button", name="Notes").click()
+    expect(page.get_by_role("heading", name="read", exact=True)).to_be_visible()
 
 
 TABS = {

@@ -17,7 +17,7 @@ from xml.etree import ElementTree
 
 import polars as pl
 
-from polyveil.errors import InputError, listed
+from polyveil.errors import InputError, SeveralSheets, listed
 from polyveil.frames import check_names, checked_frame
 
 ENDINGS = (".xlsx", ".xlsm")
@@ -114,10 +114,7 @@ def _sheet(path: Path, wanted: str | None) -> tuple[str, bytes]:
     if not filled:
         raise InputError(f"{path.name} has no visible sheet with cells. A table needs a line of names and a row.")
     if len(filled) > 1:
-        raise InputError(
-            f"{path.name} has {len(filled)} sheets: {listed(map(repr, filled))}. Choose one with --sheet NAME, or save "
-            "it as a file of its own."
-        )
+        raise SeveralSheets(path.name, filled)
     return filled[0], contents[filled[0]][1]
 
 

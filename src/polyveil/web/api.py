@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from polyveil.errors import InputError, PolicyError, PolyveilError
 from polyveil.methods import make_method
 from polyveil.policy import Policy, from_dict, from_text
+from polyveil.table.source import read as read_table
 from polyveil.web.draft import read_policy
 from polyveil.web.jobs import Busy, Jobs
 from polyveil.web.roles import add_role_routes
@@ -47,6 +48,13 @@ class NewFile(BaseModel):
 
     model_config = ConfigDict(extra="forbid")
     path: str = Field(min_length=1, max_length=4096)
+
+
+class NewSheet(BaseModel):
+    """A sheet of a workbook that has several."""
+
+    model_config = ConfigDict(extra="forbid")
+    sheet: str = Field(min_length=1, max_length=31)
 
 
 class NewExample(BaseModel):
@@ -138,6 +146,16 @@ def _table_routes(router: APIRouter, store: Store, library: Library) -> None:
     async def open_example(new: NewExample) -> TableOut:
         """Make one of the built-in tables."""
         return _table_out(await run_in_threadpool(store.add_example, new.example, new.rows))
+
+    @router.post("/tables/{table_id}/sheet", status_code=204)
+    async def choose_sheet(table_id: str, new: NewSheet) -> None:
+        """Take one sheet of a workbook as the table."""
+        try:
+            await run_in_threadpool(read_table, store.table(table_id).path, sheet=new.sheet)
+            store.choose_sheet(table_id, new.sheet)
+            library.forget(table_id)
+        except InputError as error:
+            raise refused(error) from None
 
     @router.delete("/tables/{table_id}", status_code=204)
     async def delete_table(table_id: str) -> None:

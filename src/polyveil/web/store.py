@@ -51,6 +51,13 @@ class StoredTable:
     path: Path
     created: float
     policy: str | None = None
+    sheet: str | None = None
+    """The sheet of a workbook that has several."""
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the file is read."""
+        return {} if self.sheet is None else {"sheet": self.sheet}
 
 
 @dataclass(frozen=True)
@@ -169,9 +176,15 @@ class Store:
         about = _read_json(self._folder(self.tables_folder, table_id) / "table.json")
         if about is None:
             raise Missing("this table does not exist")
-        return StoredTable(
-            table_id, about["name"], about["kind"], Path(about["path"]), about["created"], about["policy"]
-        )
+        names = ("name", "kind", "created", "policy")
+        known = {name: about[name] for name in names}
+        return StoredTable(id=table_id, path=Path(about["path"]), sheet=about.get("sheet"), **known)
+
+    def choose_sheet(self, table_id: str, sheet: str | None) -> None:
+        """Take this sheet of a workbook as the table; None lets the person choose again. Earlier drafts go."""
+        folder = self._folder(self.tables_folder, table_id)
+        write_json(folder / "table.json", (_read_json(folder / "table.json") or {}) | {"sheet": sheet})
+        (folder / "draft.json").unlink(missing_ok=True)
 
     def tables(self) -> list[StoredTable]:
         """Newest first."""
@@ -224,6 +237,7 @@ class Store:
         about |= {"table": table.id if table else "", "table_name": table.name if table else ""}
         if table is not None:
             about |= {"path": str(table.path), "hierarchies": str(self.table_folder(table.id))}
+            about["reading"] = table.reading
         write_json(folder / "run.json", about)
         self.set_state(folder.name, "waiting")
         return self.run(folder.name)

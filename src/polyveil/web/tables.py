@@ -85,7 +85,7 @@ class Library:
                 if known is not None and known.stamp == stamp:
                     self._open.move_to_end(table_id)
                     return known
-            found = OpenTable(read(stored.path), stamp)
+            found = OpenTable(read(stored.path, **stored.reading), stamp)
             with self._lock:
                 self._open[table_id] = found
                 while len(self._open) > KEPT:

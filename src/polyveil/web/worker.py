@@ -131,7 +131,14 @@ def _anonymize(folder: Path, about: Mapping[str, Any], progress: Progress) -> di
         (folder / "policy.yaml").read_text(encoding="utf-8"), folder=Path(about["hierarchies"]), files="beside"
     )
     source = Path(about["path"])
-    release = anonymize(source, policy, out=folder / "release", seed=about["seed"], progress=progress)
+    release = anonymize(
+        source,
+        policy,
+        out=folder / "release",
+        seed=about["seed"],
+        progress=progress,
+        reading=about.get("reading"),
+    )
     release.save_private(folder / "private")
     progress.stage("views")
     if release.original is not None and release.class_of_row is not None:
@@ -186,7 +193,7 @@ def _attack(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[
     from polyveil.attacks import attack
 
     progress.stage("attack")
-    report = attack(Path(about["release"]), Path(about["path"]), progress=progress)
+    report = attack(Path(about["release"]), Path(about["path"]), reading=about.get("reading"), progress=progress)
     return {"attacks": report.to_dict()}
 
 

@@ -11,7 +11,7 @@ from nicegui import events, ui
 from polyveil.demo import EXAMPLES
 from polyveil.errors import PolyveilError
 from polyveil.table.profiling.column import ColumnProfile
-from polyveil.web.pages.layout import frame, next_step, table_page
+from polyveil.web.pages.layout import frame, next_step, table_page, take_sheet
 from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import bars, card, drop_zone, figure, grid, notice, row, stack, text, trusted
 from polyveil.web.roles import TYPES
@@ -198,6 +198,10 @@ async def _look(work: Work) -> None:
             figure({"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar"}.get(table.delimiter, "?"), "delimiter")
         if table.encoding:
             figure(table.encoding, "encoding")
+        if work.stored.sheet is not None:
+            figure(work.stored.sheet, "sheet")
+            other = ui.button("Choose another sheet", on_click=lambda: take_sheet(work.bench, work.stored.id, None))
+            other.props("flat no-caps")
     _sketches(profiles, sketches, table.height)
     with card("Rows", "Loaded as you scroll."):
         grid(f"/api/tables/{work.stored.id}/rows", list(table.columns), label="Rows of the table")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from nicegui import ui
 
-from polyveil.errors import PolyveilError, kind_and_place
+from polyveil.errors import PolyveilError, SeveralSheets, kind_and_place
 from polyveil.reports.markup import Markup
 from polyveil.web.draft import Draft
 from polyveil.web.pages.page_context import Work, Workbench, in_thread, open_work
@@ -167,6 +167,10 @@ def table_page(bench: Workbench, step: str, table_id: str, build: Callable[[Work
                 if step in DRAFTED:
                     _undo_and_redo(work.draft)
                 await build(work)
+        except SeveralSheets as error:
+            main.clear()
+            with main:
+                _choose_sheet(bench, table_id, stored.name, error.sheets)
         except PolyveilError as error:
             fail(str(error))
         except Exception as error:
@@ -180,6 +184,21 @@ def table_page(bench: Workbench, step: str, table_id: str, build: Callable[[Work
             text("Open another table", "a", "pv-link").props('href="/"')
 
     ui.timer(0.01, load, once=True)
+
+
+def _choose_sheet(bench: Workbench, table_id: str, name: str, sheets: Sequence[str]) -> None:
+    """A workbook has several sheets; one of them is the table."""
+    text("Which sheet is the table?", "h1", "pv-h1")
+    text(f"{name} has {len(sheets)} sheets with cells.", classes="pv-lead")
+    for sheet in sheets:
+        ui.button(sheet, on_click=lambda _, sheet=sheet: take_sheet(bench, table_id, sheet)).props("outline no-caps")
+
+
+def take_sheet(bench: Workbench, table_id: str, sheet: str | None) -> None:
+    """Read this sheet of a workbook from now on; None asks again."""
+    bench.store.choose_sheet(table_id, sheet)
+    bench.library.forget(table_id)
+    ui.navigate.to(f"/?table={table_id}")
 
 
 def next_step(step: str, table_id: str) -> None:
