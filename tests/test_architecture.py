@@ -20,7 +20,7 @@ SOURCE = Path(__file__).parent.parent / "src" / "polyveil"
 
 LAYERS = (
     ("version", "errors", "progress", "arrays", "cells", "processes"),
-    ("plugins",),
+    ("plugins", "stopping"),
     ("frames",),
     ("results",),
     ("policy",),

@@ -28,6 +28,13 @@ class Progress:
         """Inside, work goes on that `stop` ends soon with the best result so far; a terminal offers that at Ctrl-C."""
         yield
 
+    def keeps_best(self) -> bool:
+        """Asked at Ctrl-C: True ends such work with the best result so far, False lets it go on.
+
+        To end it without a result, raises KeyboardInterrupt, which is what happens where nobody can be asked.
+        """
+        raise KeyboardInterrupt
+
 
 SILENT = Progress()
 

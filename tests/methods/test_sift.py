@@ -120,9 +120,11 @@ def test_progress_shows_the_loss_falling() -> None:
     watching = Watching()
     task = replace(task_for(table, *close(table, 3, 0.4)), progress=watching)
     found = sift(task, "balanced")
-    told = [re.fullmatch(r"about \d+ (?:s|min|h) left, (\d+\.\d\d) % lost so far", note) for note in watching.notes]
+    time_left = r"about \d+ (?:s|min|h) left, "
+    told = [re.fullmatch(rf"(?:{time_left})?(\d+\.\d\d) % lost so far", note) for note in watching.notes]
     losses = [float(found[1]) for found in told if found is not None]
     assert len(losses) == len(watching.notes)
+    assert all(re.match(time_left, note) for note in watching.notes[1:])  # the first groups are told of at once
     assert losses == sorted(losses, reverse=True)
     assert losses[-1] == pytest.approx(100 * loss(table, found) / len(table.quasi), abs=0.01)
 

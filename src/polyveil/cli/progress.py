@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from polyveil.progress import SILENT, BarProgress, Progress
@@ -15,6 +13,7 @@ from polyveil.progress import SILENT, BarProgress, Progress
 QUIET_SECONDS = 2.0
 LINE_EVERY = 5.0
 QUESTION = "Finish now with the best result so far? [y: finish, n: go on, Ctrl-C: stop without a release] "
+NOTHING_YET = "There is no result yet. If you finish now, all rows may be in one group, with all detail lost."
 
 
 class LineProgress(Progress):
@@ -38,29 +37,12 @@ class LineProgress(Progress):
 class TerminalProgress(BarProgress):
     """The bar; Ctrl-C asks whether to finish with the best result so far, a second Ctrl-C ends the run."""
 
-    @contextmanager
-    def stoppable(self, stop: Callable[[], None]) -> Iterator[None]:
-        if not (sys.stdin.isatty() and threading.current_thread() is threading.main_thread()):
-            yield
-            return
-
-        def on_ctrl_c(*_: object) -> None:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            if self._wants_best():
-                stop()
-            else:
-                signal.signal(signal.SIGINT, on_ctrl_c)
-
-        before = signal.signal(signal.SIGINT, on_ctrl_c)
-        try:
-            yield
-        finally:
-            signal.signal(signal.SIGINT, before)
-
-    def _wants_best(self) -> bool:
-        note = self.bar.tasks[self.task].fields["note"]
+    def keeps_best(self) -> bool:
+        if not sys.stdin.isatty():
+            raise KeyboardInterrupt
+        so_far = self.bar.tasks[self.task].fields["note"] or NOTHING_YET
         self.bar.stop()
-        sys.stderr.write(f"\n{note}\n{QUESTION}" if note else f"\n{QUESTION}")
+        sys.stderr.write(f"\n{so_far}\n{QUESTION}")
         sys.stderr.flush()
         answer = sys.stdin.readline()
         if not answer:

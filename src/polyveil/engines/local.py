@@ -34,6 +34,7 @@ from polyveil.releases.manifest import build_manifest, people_section
 from polyveil.releases.publish import check_place
 from polyveil.releases.release import Original, publish_release
 from polyveil.releases.shuffle import random_order
+from polyveil.stopping import answering_ctrl_c
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.databases.exact import storable
@@ -121,10 +122,14 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
     def partition(self, job: Job, bound: Original) -> Classes:
         rng = np.random.default_rng(job.seed)
         task = Task(bound.coded, job.models, job.attributes, job.policy.privacy, rng, job.progress)
-        return Classes(task, partition(job.method, task))
+        found = answering_ctrl_c(lambda told: partition(job.method, replace(task, progress=told)), job.progress)
+        return Classes(task, found)
 
     def refine(self, job: Job, bound: Original, found: Classes) -> Classes:
-        better = refined(found.task, found.partition, job.policy.method.refine)
+        better = answering_ctrl_c(
+            lambda told: refined(replace(found.task, progress=told), found.partition, job.policy.method.refine),
+            job.progress,
+        )
         return replace(found, partition=job.form.arrange(bound.bound, bound.coded, better, found.task.rng))
 
     def least_loss(self, job: Job, bound: Original, seconds: float, least_rows: int) -> LossBound | None:
@@ -133,7 +138,9 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
             return None
         from polyveil.bounds.of_table import bound_of  # kernels are slow to load
 
-        return bound_of(bound.coded, job.models, job.attributes, job.policy.privacy, seconds)
+        return answering_ctrl_c(
+            lambda _: bound_of(bound.coded, job.models, job.attributes, job.policy.privacy, seconds), job.progress
+        )
 
     def measure(self, job: Job, bound: Original, found: Classes) -> LocalFigures:
         reference = released_reference(bound.coded, found.partition, job.models, job.attributes)

@@ -29,6 +29,7 @@ from polyveil.policy.linked import view_of
 from polyveil.releases import Release
 from polyveil.releases.relational import group_column, rows_of, view_loss
 from polyveil.releases.release import Original
+from polyveil.stopping import answering_ctrl_c
 from polyveil.table.databases.exact import storable
 from polyveil.table.linked import (
     LinkedBound,
@@ -134,15 +135,23 @@ class RelationalEngine(InMemory[dict[str, Table], LinkedOriginal, Partition, Rel
         return TableStatistics.of(np.array([bound.coded.rows], dtype=np.int64), found)
 
     def partition(self, job: Job, bound: LinkedOriginal) -> Partition:
-        return on_linked(self._tasks(job, bound), lambda units, _: partition(job.method, units))
+        return answering_ctrl_c(
+            lambda told: on_linked(
+                self._tasks(replace(job, progress=told), bound), lambda units, _: partition(job.method, units)
+            ),
+            job.progress,
+        )
 
     def refine(self, job: Job, bound: LinkedOriginal, found: Partition) -> Partition:
         effort = job.policy.method.refine
         if effort is not None:
-            found = on_linked(
-                self._tasks(job, bound),
-                lambda units, given: refined(units, replace(found, class_of_row=given), effort),
-                found.class_of_row,
+            found = answering_ctrl_c(
+                lambda told: on_linked(
+                    self._tasks(replace(job, progress=told), bound),
+                    lambda units, given: refined(units, replace(found, class_of_row=given), effort),
+                    found.class_of_row,
+                ),
+                job.progress,
             )
         return job.form.arrange(bound.bound, bound.coded, found, np.random.default_rng(job.seed))
 

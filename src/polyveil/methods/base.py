@@ -44,6 +44,11 @@ class Task:
         """How many rows may be left out."""
         return int(self.privacy.suppression_limit * self.table.rows + 1e-9)
 
+    def lost_so_far(self, loss: float) -> str:
+        """What to tell of a mean loss of a row while a method searches."""
+        whole = sum(column.weight for column in self.table.quasi) or 1.0
+        return f"{100 * loss / whole:.2f} % lost so far"
+
 
 class Options(BaseModel):
     """Base of a method's options: unknown ones are faults. Field descriptions feed help texts and forms."""

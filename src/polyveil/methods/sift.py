@@ -27,6 +27,7 @@ This package's own method.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -78,7 +79,7 @@ class Sift(Method[SiftOptions]):
         if not basis.table.quasi:
             return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
         secret, tell = int(task.rng.integers(2**62)), report_loss(task, effort, clock)
-        first = begin(basis.table, basis.judge, secret, clock)
+        first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task))
         labels = best_search(basis.table, first, effort, secret, clock, tell)
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
 
@@ -86,12 +87,16 @@ class Sift(Method[SiftOptions]):
 def report_loss(task: Task, effort: Effort | float, clock: Clock) -> Tell:
     """Progress with the time left, and how much of the detail is lost so far."""
     table, begun = task.table, math.inf
-    whole = sum(column.weight for column in table.quasi) or 1.0
 
     def tell(done: float, loss: float) -> None:
         nonlocal begun
         begun = min(begun, clock.passed)
         left = time_left(effort, table.rows, len(table.quasi), len(table.sensitive), done, begun, clock)
-        task.progress.advance(done, f"about {in_words(left)} left, {100 * loss / whole:.2f} % lost so far")
+        task.progress.advance(done, f"about {in_words(left)} left, {task.lost_so_far(loss)}")
 
     return tell
+
+
+def _tell_first(task: Task) -> Callable[[float], None]:
+    """Progress with how much of the detail the first classes lose, before anything is known about the time left."""
+    return lambda loss: task.progress.advance(0.0, task.lost_so_far(loss))

@@ -92,7 +92,7 @@ def regrouped(task: Task, people: People, labels: IntArray, failing: Failing, ef
     kept = np.flatnonzero(labels >= 0)
     ready = _ready(task, people, kept)
     labels = labels.copy()
-    with Clock(math.inf if isinstance(effort, str) else effort) as clock:
+    with Clock(math.inf if isinstance(effort, str) else effort) as clock, task.progress.stoppable(clock.end):
         groups = ready.groups(labels[kept])
         mean = _mean_loss(groups)
         heat = mean * HOT * (COLD / HOT) ** (np.arange(MENDING + 1) / MENDING)
@@ -109,7 +109,7 @@ def regrouped(task: Task, people: People, labels: IntArray, failing: Failing, ef
 def settled(task: Task, people: People, labels: IntArray, failing: Failing, effort: str | float) -> IntArray:
     """Classes of no more loss, from classes that hold; negative rows (left out) stay so."""
     kept = np.flatnonzero(labels >= 0)
-    with Clock(math.inf if isinstance(effort, str) else effort) as clock:
+    with Clock(math.inf if isinstance(effort, str) else effort) as clock, task.progress.stoppable(clock.end):
         return _settled(task, _ready(task, people, kept), labels, kept, failing, effort, clock)
 
 
@@ -145,8 +145,7 @@ def _attempts(effort: str | float, groups: Groups) -> int:
 
 
 def _lost(task: Task, groups: Groups) -> str:
-    whole = sum(column.weight for column in task.table.quasi) or 1.0
-    return f"{100 * _mean_loss(groups) / whole:.2f} % lost so far"
+    return task.lost_so_far(_mean_loss(groups))
 
 
 def _mean_loss(groups: Groups) -> float:

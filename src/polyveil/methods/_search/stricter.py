@@ -63,12 +63,21 @@ class Beginning:
 
 
 def begin(
-    table: CodedTable, judge: JudgeSpec, secret: int, clock: Clock | None = None, most_by_cuts: float = math.inf
+    table: CodedTable,
+    judge: JudgeSpec,
+    secret: int,
+    clock: Clock | None = None,
+    most_by_cuts: float = math.inf,
+    tell: Callable[[float], None] = lambda loss: None,
 ) -> Beginning:
-    """The first classes; equal demands and secrets give equal ones. Plain cuts alone if these lose more than said."""
+    """The first classes; equal demands and secrets give equal ones. Plain cuts alone if these lose more than said.
+
+    `tell` is told the mean loss of plain cuts as soon as there are any.
+    """
     rng, clock = np.random.default_rng(secret), Clock() if clock is None else clock
     space, rows = make_space(table, judge)
     labels, loss = by_cuts = plain_cuts(space, rows, clock)
+    tell(loss / table.rows)
     if loss <= most_by_cuts:
         labels = best_start(space, rows, rng, clock, by_cuts)
     by_row = losses(space, rows, labels)
