@@ -178,4 +178,26 @@ def test_many_sensitive_columns_get_a_looser_t_and_the_reason_and_no_line_is_too
 def test_a_wide_table_gets_more_seconds_the_more_rows_it_has() -> None:
     columns = [column(f"s{i}x") for i in range(31)]
     policies = [from_text(starter_policy(columns, rows=rows)) for rows in (0, 40_000, 10**7)]
-    assert [policy.method.model_dump()["effort"] for policy in policies] == [5, 80, 300]
+    assert [policy.method.model_dump()["effort"] for policy in policies] == [5, 80, 120]
+
+
+@pytest.mark.parametrize(
+    ("rows", "quasi", "sensitive", "seconds"),
+    [
+        (100_000, 8, 8, None),  # the method's own effort takes about a minute
+        (101_000, 8, 1, 60),
+        (400_000, 5, 8, 80),
+        (400_000, 5, 12, 120),
+        (1_048_575, 4, 14, 120),
+        (60_000, 16, 2, 60),
+        (30_000, 5, 20, None),
+    ],
+)
+def test_a_large_table_gets_seconds_that_people_wait_for_and_the_reason(
+    rows: int, quasi: int, sensitive: int, seconds: int | None
+) -> None:
+    columns = [column(f"q{i}x") for i in range(quasi)]
+    columns += [column(f"s{i}x", role="sensitive", type="categorical") for i in range(sensitive)]
+    text = starter_policy(columns, rows=rows)
+    assert from_text(text).method.model_dump().get("effort") == seconds
+    assert ("# effort: seconds to search" in text) == (seconds is not None)

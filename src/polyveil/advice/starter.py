@@ -17,9 +17,14 @@ DEFAULT_K = 5
 DEFAULT_T = 0.2
 WIDE = 30
 """A table with more columns gets a policy in groups: patterns, and everything undecided left out."""
-WIDE_ROWS_PER_SECOND, LEAST_WIDE_SECONDS, MOST_WIDE_SECONDS = 500, 5, 300
-"""How long the search may take for such a table: in proportion to its rows, within limits. With too few seconds a large
+MOST_SECONDS = 120
+"""The longest search that a first policy asks for: whoever tries polyveil out waits no longer for a first release."""
+WIDE_ROWS_PER_SECOND, LEAST_WIDE_SECONDS = 500, 5
+"""How long the search may take for a wide table: in proportion to its rows, within limits. With too few seconds a large
 table is not divided at all, and everything in it is generalized completely."""
+LARGE, USUAL_COLUMNS, ROWS_PER_SECOND, LEAST_SECONDS = 100_000, 8, 5_000, 60
+"""A table with more rows gets seconds as well, in proportion to its rows: without them the search takes minutes. More
+quasi-identifiers or sensitive columns than usual count like as many times the rows."""
 MANY_SENSITIVE, MANY_T = 20, 0.4
 """From more sensitive columns on a first policy asks for this t: each of them makes the groups larger."""
 MANY = (
@@ -27,6 +32,10 @@ MANY = (
     "costs much detail, so t is {t:g} here, not {strict:g} as for few columns. Leave out what your readers do not need "
     "(role: drop), then ask for more where a disclosure would do most harm ({{role: sensitive, t: {strict:g}}}). "
     "polyveil advise measures what each t costs."
+)
+EFFORT = (
+    "effort: seconds to search, so that a first release of a table of this size comes soon. More seconds lose less "
+    "detail; effort: balanced searches as long as it takes, which may be many minutes."
 )
 # Sets of more values than this say little, and fill a page.
 _LARGEST_SET = 100
@@ -43,7 +52,7 @@ def starter_policy(
 ) -> str:
     """YAML text of a policy for the profiled columns; it loads as it is. `source` names the table in a comment.
 
-    A wide table is given more seconds the more `rows` it has.
+    A wide or a large table is given seconds to search, more of them the more `rows` it has.
 
     Closeness `t` is asked for where sensitive columns are suggested, k-anonymity always. What the profile is unsure
     about is left out of the release until the steward decides, unless it is only generalized.
@@ -63,12 +72,19 @@ def starter_policy(
         lines += _wrapped(MANY.format(number=sensitive, t=t, strict=DEFAULT_T), "#", "#")
     lines += _privacy(k, t if sensitive else None, "person" if "person" in roles else "row")
     method: dict[str, Any] = {"name": DEFAULT_METHOD}
-    if len(chosen) > WIDE:
-        lines.append(
-            f"# effort: seconds to search; more columns and rows need more. Without it, {DEFAULT_METHOD} decides."
-        )
-        method["effort"] = min(max(round(rows / WIDE_ROWS_PER_SECOND), LEAST_WIDE_SECONDS), MOST_WIDE_SECONDS)
+    seconds = _seconds(rows, len(chosen), roles.count("quasi"), sensitive)
+    if seconds is not None:
+        lines += _wrapped(EFFORT, "#", "#")
+        method["effort"] = seconds
     return "\n".join([*lines, *entry("method", method)]) + "\n"
+
+
+def _seconds(rows: int, columns: int, quasi: int, sensitive: int) -> int | None:
+    """How long to search a table; None if the method's own effort takes no longer than people like to wait."""
+    if columns > WIDE:
+        return min(max(round(rows / WIDE_ROWS_PER_SECOND), LEAST_WIDE_SECONDS), MOST_SECONDS)
+    work = rows * max(quasi / USUAL_COLUMNS, 1.0) * max(sensitive / USUAL_COLUMNS, 1.0)
+    return min(max(round(work / ROWS_PER_SECOND), LEAST_SECONDS), MOST_SECONDS) if work > LARGE else None
 
 
 def linked_starter(tables: Mapping[str, Sequence[ColumnProfile]], *, k: int = DEFAULT_K) -> str:
