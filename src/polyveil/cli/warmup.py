@@ -22,7 +22,9 @@ def warmup() -> None:
         for name in METHODS:
             form = method_class(name).forms[0]
             # Kernels for guarantees beyond size, shares and closeness are others; buckets give none of the latter.
-            asked = [{"t": 0.5}, {"t": 0.5, "diversity": "distinct"}] if form == "generalized" else [{}]
+            asked: list[dict[str, object]] = [{}]
+            if form == "generalized":
+                asked = [{"t": 0.5}, {"t": 0.5, "diversity": "distinct"}]
             try:
                 for more in asked:
                     policy = {
