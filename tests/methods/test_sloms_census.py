@@ -37,7 +37,7 @@ FIRST_SLICE = {3: 2, 4: 2, 5: 3, 6: 3}  # Table VIII
 @pytest.fixture(scope="module")
 def census(shared_data: Path) -> pl.DataFrame:
     frame = pl.read_parquet(shared_data / "census_income_kdd.parquet").select(*QUASI, *SENSITIVE)
-    return frame.sample(1500, seed=1).cast(pl.String)
+    return frame.sample(700, seed=1).cast(pl.String)
 
 
 def task_of(frame: pl.DataFrame, attributes: int, l: int) -> Task:  # noqa: E741
