@@ -216,7 +216,7 @@ def with_many_columns(folder: Path) -> str:
                 cells.append(release)
                 continue
             loss = release.loss
-            cells.append(f"{loss['suppression_ratio']:.1%} / {loss['additional_information_loss']:.2f}")
+            cells.append(f"{percent(loss['suppression_ratio'])} / {loss['additional_information_loss']:.2f}")
         rows.append([f"`{method}`", "1, 2, 3 by level" if levelled else "3", *cells, whole(seconds)])
         print(rows[-1], flush=True)
     header = ["method", "l", *(f"{count} columns" for count in range(2, len(SENSITIVE) + 1))]

@@ -92,7 +92,7 @@ def test_what_succeeds_outside_the_guarantees_is_said_first(tmp_path: Path) -> N
     report = attack(alike, frame, trials=100)
     assert report.unpromised[0].success == 1.0
     first, last = report.sentences()[0], report.sentences()[-1]
-    assert "outside your guarantees, and this release makes them easier (up to 100.0% right)" in first
+    assert "outside your guarantees, and this release makes them easier (up to 100.0 % right)" in first
     assert last.startswith("No guarantee was broken by the")
     polyveil.anonymize(frame, policy_of(k=5), out=tmp_path / "release")
     shown = CliRunner().invoke(

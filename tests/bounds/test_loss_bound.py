@@ -116,6 +116,6 @@ def test_rows_that_chance_leaves_out_have_no_bound_before_a_run() -> None:
 
 def test_it_says_what_it_found_in_one_sentence() -> None:
     found = polyveil.bound(frame([0, 1, 9, 10]), policy(k=2))
-    assert found.answer() == "No release with these guarantees can lose less than 10.00% of the detail."
+    assert found.answer() == "No release with these guarantees can lose less than 10.00 % of the detail."
     assert found.to_frame().height == 1
     assert found.outcome == "not checked"

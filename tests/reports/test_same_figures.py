@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from html import unescape
 from typing import Any
 
@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 import polyveil
+from polyveil.attacks import population
 from polyveil.reports.markup import number, percent
 
 ROWS = 300
@@ -29,6 +30,17 @@ POLICIES: dict[str, dict[str, Any]] = {
     "mondrian": {"privacy": {"k": 6}, "method": {"name": "mondrian"}},
     "pca": {"privacy": {"k": 3, "t": 0.4}, "method": {"name": "pca"}},
     "anatomized": {"privacy": {"l": 2}, "method": {"name": "mbf"}},
+    "entropy": {"privacy": {"k": 3, "l": 2, "diversity": "entropy"}},
+    "recursive": {"privacy": {"k": 3, "l": 2, "c": 4, "diversity": "recursive"}},
+    "beta": {"privacy": {"k": 3, "beta": 4}},
+    "delta": {"privacy": {"k": 3, "delta": 3}},
+    "alpha": {"privacy": {"k": 3, "alpha": 0.6}},
+    "risk": {"privacy": {"risk": {"max": 0.1}}},
+    "average risk": {"privacy": {"risk": {"average": 0.2, "strict_k": 3}}},
+    "kaca": {"privacy": {"k": 4}, "method": {"name": "kaca"}},
+    "fcm": {"privacy": {"k": 3, "t": 0.4}, "method": {"name": "fcm"}},
+    "sloms": {"privacy": {"k": 3, "l": 2}, "method": {"name": "sloms"}},
+    "msdcf": {"privacy": {"l": 2}, "method": {"name": "msdcf"}},
     "people": {"privacy": {"k": 3, "t": 0.5}, "columns": {**BASE, "who": {"role": "person"}}},
 }
 
@@ -43,6 +55,14 @@ def people() -> pl.DataFrame:
             "pay": [100 * (1 + i * 3 % 7) for i in range(ROWS)],
         }
     )
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_forests() -> Iterator[None]:
+    """The learned attacks take nearly all of the time, and their figures are compared, not judged, here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(population, "TREES", 3)
+        yield
 
 
 @pytest.fixture(scope="module", params=POLICIES)

@@ -54,8 +54,8 @@ def test_a_run_tells_how_far_it_is_and_stops_with_the_best_so_far(server: Server
     page.goto(f"{server.url}/run/{table}")
     card = page.locator(".pv-run")
     words = card.locator(".pv-progress-words")
-    expect(words).to_have_text(re.compile(r"^\d+%, \d+ (s|min) passed, about \d+ (s|min) left$"), timeout=RUN)
-    expect(card.get_by_text(re.compile(r"% → .*% of the detail lost"))).to_be_visible(timeout=RUN)
+    expect(words).to_have_text(re.compile(r"^\d+ %, \d+ (s|min) passed, about \d+ (s|min) left$"), timeout=RUN)
+    expect(card.get_by_text(re.compile(r"% → .* % of the detail lost"))).to_be_visible(timeout=RUN)
     bar = card.get_by_role("progressbar", name="Progress of the run")
     assert 0 < int(bar.get_attribute("aria-valuenow") or 0) < 100
     card.get_by_role("button", name="Stop the run long and keep the best groups").click()
@@ -66,7 +66,7 @@ def test_a_run_tells_how_far_it_is_and_stops_with_the_best_so_far(server: Server
         float(found[1]) for _, note in answer["progress"]["history"] if (found := re.search(r"([\d.]+) % lost", note))
     ]
     assert told[-1] == pytest.approx(lost, abs=2.0), "the card and the result have one scale"
-    expect(card).to_contain_text(f"{lost:.1f}% of the detail lost")
+    expect(card).to_contain_text(f"{lost:.1f} % of the detail lost")
     page.goto(f"{server.url}/explore/{table}?run={run}&tab=attacks")
     page.get_by_role("button", name="Attack this release").click()
     expect(page.get_by_role("progressbar", name="Progress of the attacks")).to_be_visible()

@@ -28,7 +28,7 @@ from polyveil.methods import method_class
 from polyveil.models import attributes_of
 from polyveil.policy import PolicyLike, fitted, load_policy
 from polyveil.progress import Progress, shown
-from polyveil.results import Result, Row
+from polyveil.results import Result, Row, percent
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.encode import encode
@@ -90,7 +90,11 @@ class Advice(Result):
         """The t and the k to ask for, and what they cost."""
         found = self.recommended
         asked = f"k = {found.k}" + (f" and t = {found.t:g}" if found.t is not None else "")
-        lost = f" A release loses about {found.detail_lost:.0%} of the detail." if found.detail_lost is not None else ""
+        lost = (
+            f" A release loses about {percent(found.detail_lost, 0)} of the detail."
+            if found.detail_lost is not None
+            else ""
+        )
         return f"Suggested: {asked}. {found.reason}{lost}"
 
     def records(self) -> Sequence[Row]:

@@ -20,6 +20,7 @@ from polyveil.arrays import IntArray
 from polyveil.errors import PolyveilError
 from polyveil.policy import DateParts, Intervals, Mask, MethodChoice, Policy, Tree, fitted
 from polyveil.policy.schema import DEFAULT_METHOD, Column
+from polyveil.results import percent
 from polyveil.table.profiling.column import ColumnProfile
 from polyveil.table.profiling.profile import column_profiles
 from polyveil.table.source import Table
@@ -45,7 +46,8 @@ class Caution:
     lost_then: float
 
     def __str__(self) -> str:
-        figures = f"{self.lost_now:.0%} of the detail lost, {self.lost_then:.0%} with the change (on a sample)"
+        now, then = percent(self.lost_now, 0), percent(self.lost_then, 0)
+        figures = f"{now} of the detail lost, {then} with the change (on a sample)"
         return f"{self.place}: {self.problem}. {self.remedy}: {figures}."
 
     def to_dict(self) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from polyveil.methods import METHODS
 from polyveil.policy import Policy, PolicyLike, fitted, load_policy
 from polyveil.progress import Progress, shown
 from polyveil.reports.writing import write_page
-from polyveil.results import Outcome, Result, Row, counted
+from polyveil.results import Outcome, Result, Row, counted, percent
 from polyveil.table.bind import bind
 from polyveil.table.source import Table, read
 from polyveil.verification.fingerprint import fingerprint
@@ -62,7 +62,7 @@ class Comparison(Result):
         if not done:
             return f"{total}."
         least = min(done, key=lambda each: each.normalized_loss)
-        return f"{total}; least detail lost: {least.case.title}, {least.normalized_loss:.0%}."
+        return f"{total}; least detail lost: {least.case.title}, {percent(least.normalized_loss, 0)}."
 
     def records(self) -> Sequence[Row]:
         """One row per run."""

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyveil.arrays import FloatArray
-from polyveil.results import Outcome, Result, Row, counted
+from polyveil.results import Outcome, Result, Row, counted, percent
 
 Verdict = Literal["within bound", "broken", "no promise", "not run"]
 Criterion = Literal["singling out", "linkability", "inference"]
@@ -140,7 +140,11 @@ class AttackReport(Result):
             said.append(
                 f"{counted(len(self.unpromised), 'attack')} {'is' if one else 'are'} outside your guarantees, and this "
                 f"release makes {'it' if one else 'them'} easier"
-                + (f": it succeeds for {most.success:.1%} of people." if one else f" (up to {most.success:.1%} right).")
+                + (
+                    f": it succeeds for {percent(most.success)} of people."
+                    if one
+                    else f" (up to {percent(most.success)} right)."
+                )
                 + " See the table."
             )
         if self.general:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from polyveil.results import Result, Row
+from polyveil.results import Result, Row, percent
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -25,7 +25,7 @@ class LossBound(Result):
 
     def answer(self) -> str:
         """The bound in one plain sentence."""
-        return f"No release with these guarantees can lose less than {self.normalized_loss:.2%} of the detail."
+        return f"No release with these guarantees can lose less than {percent(self.normalized_loss, 2)} of the detail."
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `polyveil bound --json` prints it."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from polyveil.cli.frame import print_json, reported_errors
+from polyveil.results import percent
 
 if TYPE_CHECKING:
     from polyveil.table.profiling.column import ColumnProfile
@@ -129,7 +130,7 @@ def _show(found: Profile, out: Path | None, *, every: bool) -> None:
         share = found.singled_out / max(found.height, 1)
         who = "rows" if any(column.role == "person" for column in found.columns) else "people"
         named = ", ".join(found.quasi[:12]) + (f" and {len(found.quasi) - 12} more" if len(found.quasi) > 12 else "")
-        screen.print(f"\n[bold]{found.singled_out:,}[/] {who} ({share:.1%}) have a unique combination of {named}")
+        screen.print(f"\n[bold]{found.singled_out:,}[/] {who} ({percent(share)}) have a unique combination of {named}")
     if found.decisions:
         screen.print("\n[bold]Please decide[/] (until then, nothing unsure is published as it is):")
         for decision in found.decisions:

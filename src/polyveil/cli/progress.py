@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from polyveil.progress import SILENT, BarProgress, Progress
+from polyveil.results import percent
 
 QUIET_SECONDS = 2.0
 LINE_EVERY = 5.0
@@ -30,7 +31,7 @@ class LineProgress(Progress):
         now = time.monotonic()
         if now >= self.next_line:
             self.next_line = now + LINE_EVERY
-            sys.stderr.write(f"{self.name}: {done:.0%}{' ' + note if note else ''}\n")
+            sys.stderr.write(f"{self.name}: {percent(done, 0)}{' ' + note if note else ''}\n")
             sys.stderr.flush()
 
 

@@ -21,6 +21,7 @@ def report(
         Path | None,
         typer.Option(help="With --original: the row_map.parquet of the release. Adds how useful the release is."),
     ] = None,
+    language: Annotated[str, typer.Option(help="The language of the page: en (English) or de (German).")] = "en",
     overwrite: Annotated[bool, typer.Option(help="Replace an older file of that name.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -34,5 +35,5 @@ def report(
     with reported_errors(as_json=as_json):
         from polyveil.reports.stored import report as run
 
-        run(release, out=out, original=original, row_map=row_map, overwrite=overwrite)
+        run(release, out=out, original=original, row_map=row_map, overwrite=overwrite, language=language)
         print_json({"report": str(out)}) if as_json else typer.echo(out)

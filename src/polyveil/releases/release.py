@@ -20,7 +20,7 @@ from polyveil.policy import from_public
 from polyveil.releases.bundle import is_full
 from polyveil.releases.publish import publish
 from polyveil.releases.signing import signer_of
-from polyveil.results import Outcome, Result, Row, counted, fragment, table_html
+from polyveil.results import Outcome, Result, Row, counted, fragment, percent, table_html
 from polyveil.table.bound import Bound
 from polyveil.table.coded import CodedTable
 from polyveil.verification import StoredRelease, Verification, verify
@@ -95,7 +95,7 @@ class DescribedRelease(Result, Generic[TableT]):
         return (
             f"{counted(self.manifest['rows'] - left_out, 'row')} in {counted(self.manifest['classes'], 'group')} "
             f"of {size['min']:,} to {size['max']:,}, {left_out:,} left out; "
-            f"{self.loss['normalized_loss']:.0%} of the detail lost."
+            f"{percent(self.loss['normalized_loss'], 0)} of the detail lost."
         )
 
     def records(self) -> Sequence[Row]:

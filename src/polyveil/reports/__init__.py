@@ -7,8 +7,9 @@ from typing import Any
 
 import polars as pl
 
-from polyveil.reports import sections
+from polyveil.reports import first_page, sections
 from polyveil.reports.facts import gather
+from polyveil.reports.language import say
 from polyveil.reports.page import Section, page
 
 NAME = "report.html"
@@ -29,11 +30,10 @@ def build(manifest: Mapping[str, Any], tables: Mapping[str, pl.DataFrame], *, mo
         sections.check(facts),
     ]
     about = facts.policy.about
-    every = [*sections.about(about), *every, *sections.approval(about)]
-    title = about.title or "Release report"
-    return page(
-        title, sections.lead(facts, with_original=bool(more)), every, foot=f"Made by polyveil {manifest['polyveil']}."
-    )
+    every = [first_page.summary(facts), *first_page.about(about), *every, *first_page.approval(about)]
+    foot = say("Made by polyveil {version}.", version=manifest["polyveil"])
+    title = about.title or say("Release report")
+    return page(title, first_page.lead(facts, with_original=bool(more)), every, foot=foot)
 
 
 __all__ = ["NAME", "build"]

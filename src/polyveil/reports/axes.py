@@ -58,7 +58,7 @@ def frame(
     for value in ticks(y.low, y.high, 4):
         place = y(value)
         parts.append(tag("line", class_="grid", x1=x.start, x2=x.stop, y1=place, y2=place))
-        text = f"{100 * value:g} %" if y_percent else number(value)
+        text = f"{number(100 * value)} %" if y_percent else number(value)
         parts.append(tag("text", text, x=x.start - 8, y=place + 4, text_anchor="end"))
     parts.append(tag("line", class_="axis", x1=x.start, x2=x.stop, y1=y.start, y2=y.start))
     parts += [tag("text", text, x=x(value), y=y.start + 17, text_anchor="middle") for value, text in along]

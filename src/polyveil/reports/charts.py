@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from polyveil.reports.axes import Scale, drawing, frame, plot_scales, tip
+from polyveil.reports.language import say
 from polyveil.reports.markup import Markup, number, percent, table, tag
 
 SERIES = 8
@@ -35,21 +36,27 @@ def histogram(
     bins: Sequence[Bin],
     *,
     x_label: str,
-    y_label: str = "share of rows",
+    y_label: str | None = None,
     note: str = "",
     limit: tuple[float, str] | None = None,
     x_ticks: list[tuple[float, str]] | None = None,
-    headers: tuple[str, str] = ("range", "share of rows"),
+    headers: tuple[str, str] | None = None,
 ) -> Markup:
     """Columns over a number line, with an optional limit drawn as a dashed line."""
     high = max([b.high for b in bins] + ([limit[0]] if limit else []))
     top = max((b.share for b in bins), default=0.0)
     x, y = plot_scales((bins[0].low, high * 1.02 if limit else high), (0.0, top * 1.05 or 1.0))
     marks = [_column(b, x, y) for b in bins]
-    parts = [frame(x, y, x_label=x_label, y_label=y_label, x_ticks=x_ticks, y_percent=True), *marks]
+    rows = say("share of rows")
+    parts = [frame(x, y, x_label=x_label, y_label=y_label or rows, x_ticks=x_ticks, y_percent=True), *marks]
     if limit:
         parts.append(_limit(limit, x, y))
-    data = table(headers, [(b.text.split(":")[0], percent(b.share)) for b in bins], caption=title, numbers=[1])
+    data = table(
+        headers or (say("range"), rows),
+        [(b.text.split(":")[0], percent(b.share)) for b in bins],
+        caption=title,
+        numbers=[1],
+    )
     return figure(title, note, drawing(title, *parts), data)
 
 
@@ -147,6 +154,6 @@ def _curve(line: Curve, i: int, x: Scale, y: Scale, filled: bool) -> Markup:
 
 def figure(title: str, note: str, picture: Markup, data: Markup | None) -> Markup:
     """A picture with its caption, and its numbers as a table that opens."""
-    behind = tag("details", tag("summary", "The numbers behind this chart"), data) if data else None
+    behind = tag("details", tag("summary", say("The numbers behind this chart")), data) if data else None
     caption = tag("figcaption", tag("strong", title), f". {note}" if note else None)
     return tag("figure", caption, picture, behind)

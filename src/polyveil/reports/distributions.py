@@ -16,7 +16,8 @@ from polyveil.reports.axes import ticks
 from polyveil.reports.bars import Bar, bars
 from polyveil.reports.charts import Bin, histogram
 from polyveil.reports.facts import Facts
-from polyveil.reports.markup import Markup, number, percent, tag
+from polyveil.reports.language import current, say, say_known
+from polyveil.reports.markup import Markup, fixed, number, percent, tag
 from polyveil.reports.released_cells import Spread, counted_cells, spread_of
 
 SHOWN = 12
@@ -39,7 +40,7 @@ def sensitive(facts: Facts) -> list[Markup]:
     parts: list[Markup] = []
     for name in facts.declared:
         kind = facts.manifest["sensitive"][name]["kind"]
-        parts.append(tag("h3", name, " ", tag("span", kind, class_="kind")))
+        parts.append(tag("h3", name, " ", tag("span", say_known(kind), class_="kind")))
         if name in distances:
             measure = facts.manifest["sensitive"][name]["distance"]
             parts.append(distance_chart(name, *distances[name], words=DISTANCE_WORDS[measure]))
@@ -53,7 +54,7 @@ def _drawn(name: str, draw: Callable[[], Markup]) -> Markup:
         with np.errstate(over="raise", invalid="raise", divide="raise"):
             return draw()
     except (ArithmeticError, ValueError):
-        return tag("p", f"There is no chart of {name}: its values are too far apart to be drawn.")
+        return tag("p", say("There is no chart of {column}: its values are too far apart to be drawn.", column=name))
 
 
 def distance_chart(name: str, model: Model, values: FloatArray, sizes: IntArray, *, words: str) -> Markup:
@@ -63,18 +64,27 @@ def distance_chart(name: str, model: Model, values: FloatArray, sizes: IntArray,
     rows, _ = np.histogram(values, bins=edges, weights=sizes)
     shares = rows / max(int(sizes.sum()), 1)
     bins = [
-        Bin(float(a), float(b), float(share), f"distance {a:.3f} to {b:.3f}: {percent(share)} of rows")
+        Bin(
+            float(a),
+            float(b),
+            float(share),
+            say("distance {low} to {high}: {share} of rows", low=fixed(a, 3), high=fixed(b, 3), share=percent(share)),
+        )
         for a, b, share in zip(edges[:-1], edges[1:], shares, strict=True)
     ]
     mean = math.fsum(values * sizes) / max(int(sizes.sum()), 1)
     return histogram(
-        f"Distance of {name} in each group from the whole table",
+        say("Distance of {column} in each group from the whole table", column=name),
         bins,
-        x_label=f"{words}; 0: the group looks like the whole table",
-        note=f"The farthest group is at {top:.3f}, rows are in groups at {mean:.3f} on average; "
-        f"the required limit is {model.threshold:g}.",
-        limit=(model.threshold, f"limit {model.threshold:g}"),
-        headers=("distance", "share of rows"),
+        x_label=say("{measure}; 0: the group looks like the whole table", measure=say(words)),
+        note=say(
+            "The farthest group is at {most}, rows are in groups at {mean} on average; the required limit is {limit}.",
+            most=fixed(top, 3),
+            mean=fixed(mean, 3),
+            limit=number(model.threshold),
+        ),
+        limit=(model.threshold, say("limit {limit}", limit=number(model.threshold))),
+        headers=(say("distance"), say("share of rows")),
     )
 
 
@@ -84,9 +94,9 @@ def before_after(facts: Facts, name: str) -> Markup:
     labels = facts.labels(name)
     same = bool(np.array_equal(before, after))
     note = (
-        "Every value is published, so the distribution is that of the original."
+        say("Every value is published, so the distribution is that of the original.")
         if same
-        else "Some rows were left out, so the two differ."
+        else say("Some rows were left out, so the two differ.")
     )
     if facts.declared[name].kind == "numeric" and len(labels) > NUMBERS_AS_BARS:
         return _number_distribution(name, labels, before, after, note, same)
@@ -96,7 +106,7 @@ def before_after(facts: Facts, name: str) -> Markup:
         else sorted(range(len(labels)), key=lambda i: (-int(before[i]), labels[i]))
     )
     rows = [(labels[i], int(before[i]), int(after[i])) for i in order if before[i] or after[i]]
-    return _category_bars(f"Values of {name}. {note}", rows, same)
+    return _category_bars(f"{say('Values of {column}', column=name)}. {note}", rows, same)
 
 
 def _category_bars(caption: str, rows: Sequence[tuple[str, int, int]], same: bool) -> Markup:
@@ -111,23 +121,33 @@ def _category_bars(caption: str, rows: Sequence[tuple[str, int, int]], same: boo
     shown = [bar(*row, 1 / longest) for row in head]
     if tail:
         # Not one value but many: a bar would outshine the values themselves.
-        others = bar(f"{len(tail)} other values", sum(r[1] for r in tail), sum(r[2] for r in tail), 0.0)
+        others = bar(
+            say("{count} other values", count=number(len(tail))), sum(r[1] for r in tail), sum(r[2] for r in tail), 0.0
+        )
         shown.append(Bar(others.label, (), others.figures))
-    return bars(caption, ["share"] if same else ["input", "release"], shown, first="value")
+    return bars(caption, [say("share")] if same else [say("input"), say("release")], shown, first=say("value"))
 
 
 def _number_distribution(
     name: str, labels: Sequence[str], before: IntArray, after: IntArray, note: str, same: bool
 ) -> Markup:
-    values = np.array([float(label) for label in labels if label != "missing"])
+    values = np.array([float(label) for label in labels if label != say("missing")])
     spread = Spread(values, values, after[: len(values)].astype(np.float64), 0)
     drawn = _bins(spread.bins(), None)
     missing = int(after[len(values) :].sum())
-    note += f" {percent(missing / max(int(after.sum()), 1))} of rows have no value." if missing else ""
+    share = percent(missing / max(int(after.sum()), 1))
+    note += f" {say('{share} of rows have no value.', share=share)}" if missing else ""
     if not same:
         shift = _mean(values, after) - _mean(values, before)
-        note += f" The mean moves by {shift:+.3g} to {_mean(values, after):.4g}."
-    return histogram(f"Values of {name}", drawn, x_label=name, note=note, headers=("value", "share of rows"))
+        moved, mean = current().numbers(f"{shift:+.3g}"), number(_mean(values, after))
+        note += f" {say('The mean moves by {shift} to {mean}.', shift=moved, mean=mean)}"
+    return histogram(
+        say("Values of {column}", column=name),
+        drawn,
+        x_label=name,
+        note=note,
+        headers=(say("value"), say("share of rows")),
+    )
 
 
 def _mean(values: FloatArray, counts: IntArray) -> float:
@@ -137,13 +157,17 @@ def _mean(values: FloatArray, counts: IntArray) -> float:
 def _bins(found: Sequence[tuple[float, float, float]], day: Any) -> list[Bin]:
     whole = all(a % 1 == 0 and b % 1 == 0 for a, b, _ in found)
     write = day or number
-    return [Bin(a, b, share, f"{_span(a, b, whole, write)}: {percent(share)} of rows") for a, b, share in found]
+    return [Bin(a, b, share, _bin_words(_span(a, b, whole, write), share)) for a, b, share in found]
+
+
+def _bin_words(span: str, share: float) -> str:
+    return say("{span}: {share} of rows", span=span, share=percent(share))
 
 
 def _span(a: float, b: float, whole: bool, write: Any) -> str:
     if whole and b - a == 1:
         return str(write(a))
-    return f"{write(a)} to {write(b - 1 if whole else b)}"
+    return say("{low} to {high}", low=write(a), high=write(b - 1 if whole else b))
 
 
 def quasi(facts: Facts) -> list[Markup]:
@@ -153,7 +177,7 @@ def quasi(facts: Facts) -> list[Markup]:
         about = facts.manifest["quasi"][name]
         loss = facts.manifest["loss"]["by_attribute"].get(name, 0.0)
         cells = facts.quasi.get_column(name)
-        parts.append(tag("h3", name, " ", tag("span", about["kind"], class_="kind")))
+        parts.append(tag("h3", name, " ", tag("span", say_known(about["kind"]), class_="kind")))
         parts.append(_drawn(name, partial(_quasi_chart, name, cells, about, loss)))
     return parts
 
@@ -166,24 +190,29 @@ def _quasi_chart(name: str, cells: Any, about: Any, loss: float) -> Markup:
 def _number_cells(name: str, spread: Spread, about: Any, loss: float) -> Markup:
     dates = about["kind"] == "date"
     bins = spread.bins()
-    unit = " days" if dates else ""
-    wide = f"{number(spread.median_width)}{unit}"
-    note = f"{percent(spread.exact)} of rows have one exact value, half have a range of at most {wide}"
+    width = number(spread.median_width)
+    wide = say("{count} days", count=width) if dates else width
     every = spread.rows.sum() + spread.unknown
-    note += f"; {percent(spread.unknown / every)} tell nothing" if spread.unknown else ""
+    said = [
+        say("{share} of rows have one exact value.", share=percent(spread.exact)),
+        say("Half of the rows have a range of at most {width}.", width=wide),
+        *([say("{share} of rows tell nothing.", share=percent(spread.unknown / every))] if spread.unknown else []),
+        say("Detail lost: {share}.", share=percent(loss)),
+    ]
     marks = [(t, day_at(t)) for t in ticks(bins[0][0], bins[-1][1], 6)] if dates else None
     return histogram(
-        f"{name} as released",
+        say("{column} as released", column=name),
         _bins(bins, day_at if dates else None),
-        x_label=f"{name}; a row with a range is shared over the columns that its range covers",
-        note=f"{note}. Detail lost: {percent(loss)}.",
+        x_label=say("{column}; a row with a range is shared over the columns that its range covers", column=name),
+        note=" ".join(said),
         x_ticks=marks,
-        headers=("value", "share of rows"),
+        headers=(say("value"), say("share of rows")),
     )
 
 
 def _category_cells(name: str, cells: Any, loss: float) -> Markup:
     found = counted_cells(cells)
-    rows = [("anything (*)" if cell == "*" else cell, count, count) for cell, count in found]
-    caption = f"{name} as released: {number(len(found))} different cells. Detail lost: {percent(loss)}."
+    rows = [(say("anything (*)") if cell == "*" else cell, count, count) for cell, count in found]
+    different = say("{column} as released: {count} different cells.", column=name, count=number(len(found)))
+    caption = f"{different} {say('Detail lost: {share}.', share=percent(loss))}"
     return _category_bars(caption, rows, same=True)

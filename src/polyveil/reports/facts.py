@@ -17,6 +17,7 @@ from polyveil.errors import InputError
 from polyveil.models import ClassStatistics, Model, TCloseness, from_classes, models_for
 from polyveil.models.linked import LinkedStatistics, TableStatistics, from_groups
 from polyveil.policy import Policy, from_public
+from polyveil.reports.language import say
 from polyveil.verification.attributes import Declared, codes_of_cells, declared_attributes
 from polyveil.verification.classes import class_of_row
 from polyveil.verification.relational import views_of
@@ -76,7 +77,7 @@ class Facts:
     def labels(self, name: str) -> list[str]:
         """The values of a sensitive column in code order."""
         by_code = sorted(self.declared[name].code.items(), key=lambda item: item[1])
-        return ["missing" if label is None else label for label, _ in by_code]
+        return [say("missing") if label is None else label for label, _ in by_code]
 
     def distances(self) -> list[tuple[Model, FloatArray, IntArray]]:
         """Every closeness of one column that was asked for, with the distance and size of each class."""

@@ -5,6 +5,9 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
+from polyveil import results
+from polyveil.reports.language import current
+
 VOID = frozenset({"meta", "input", "br"})
 
 
@@ -59,11 +62,9 @@ def table(
     return tag("div", shown, class_="scroll", tabindex="0", role="region", aria_label=caption)
 
 
-def percent(share: float) -> str:
+def percent(share: float, digits: int = 1) -> str:
     """A share as people write it: 12.3 %, and never 0 % for something that is there."""
-    if 0 < share < 0.0005:
-        return "< 0.1 %"
-    return f"{100 * share:.1f} %"
+    return current().numbers(results.percent(share, digits))
 
 
 def number(value: float | None) -> str:
@@ -71,5 +72,10 @@ def number(value: float | None) -> str:
     if value is None:
         return "–"
     if float(value).is_integer():
-        return f"{int(value):,}"
-    return f"{value:.4g}" if abs(value) < 1_000 else f"{value:,.0f}"
+        return current().numbers(f"{int(value):,}")
+    return current().numbers(f"{value:.4g}" if abs(value) < 1_000 else f"{value:,.0f}")
+
+
+def fixed(value: float, digits: int, *, signed: bool = False) -> str:
+    """A number with so many digits after the point."""
+    return current().numbers(f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}")

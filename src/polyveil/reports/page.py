@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 
+from polyveil.reports.language import current, say
 from polyveil.reports.markup import Markup, tag
 
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -36,17 +37,17 @@ def page(title: str, lead: Markup, sections: Sequence[Section], *, foot: str, ru
     contents = tag(
         "nav",
         tag("ol", *(tag("li", tag("a", section.title, href=f"#{section.key}")) for section in sections)),
-        aria_label="Contents",
+        aria_label=say("Contents"),
     )
     body = tag(
         "body",
-        tag("a", "Skip to the content", href="#content", class_="skip"),
+        tag("a", say("Skip to the content"), href="#content", class_="skip"),
         tag("header", tag("p", "polyveil", class_="brand"), tag("h1", title), lead),
         contents,
         tag("main", *map(_section, sections), id="content"),
         tag("footer", tag("p", foot)),
     )
-    return "<!doctype html>\n" + tag("html", head, body, lang="en") + "\n"
+    return "<!doctype html>\n" + tag("html", head, body, lang=current().code) + "\n"
 
 
 def _section(section: Section) -> Markup:

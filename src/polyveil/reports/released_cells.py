@@ -13,6 +13,7 @@ import polars as pl
 
 from polyveil.arrays import FloatArray
 from polyveil.cells import ANYTHING, place_of, read_range
+from polyveil.reports.language import say
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,5 +91,5 @@ def spread_of(cells: pl.Series, about: Mapping[str, Any]) -> Spread | None:
 def counted_cells(cells: pl.Series) -> list[tuple[str, int]]:
     """Every released cell with its rows, most common first."""
     counts = cells.cast(pl.String).value_counts()
-    named = [("missing" if cell is None else str(cell), int(count)) for cell, count in counts.iter_rows()]
+    named = [(say("missing") if cell is None else str(cell), int(count)) for cell, count in counts.iter_rows()]
     return sorted(named, key=lambda item: (-item[1], item[0]))

@@ -11,89 +11,13 @@ from polyveil.arrays import IntArray
 from polyveil.measure import METRICS, measure_risk
 from polyveil.models import MODELS, Model
 from polyveil.policy.forms import sentence_of
-from polyveil.policy.schema import About
 from polyveil.reports import distributions
 from polyveil.reports.bars import Bar, bars, meter
 from polyveil.reports.charts import Bin, histogram
 from polyveil.reports.facts import Facts, claims_in_people
-from polyveil.reports.markup import Markup, number, percent, table, tag
+from polyveil.reports.language import say, say_known
+from polyveil.reports.markup import number, percent, table, tag
 from polyveil.reports.page import Section
-
-
-def lead(facts: Facts, *, with_original: bool = False) -> Markup:
-    """The release in three sentences, and its key figures; `with_original` says that parts of the page need more."""
-    manifest = facts.manifest
-    rows = manifest["rows"] - manifest["suppressed"]
-    least = manifest["class_size"]["min"]
-    alike = (
-        f"The sensitive values of every person are hidden among those of at least {number(least)} rows."
-        if facts.exact_quasi
-        else f"Every row has the same quasi-identifiers as at least {number(least - 1)} others."
-    )
-    people = manifest.get("people")
-    about = "people" if people is None else f"{number(people['released'])} people"
-    if people is not None:
-        alike += f" Every group has at least {number(people['class_size']['min'])} people, with all their rows."
-    text = (
-        f"{number(rows)} rows about {about}, published as {sentence_of(facts.form)}. {alike} "
-        "This page shows the guarantees, how well they are met, how much detail was lost, and what is not covered. "
-        + (
-            "It is made from the published files and, in the parts that say so, from the original table. "
-            "Do not publish it."
-            if with_original
-            else "It is made from the published files only."
-        )
-    )
-    loss = manifest["loss"]
-    cards = [
-        ("rows released", number(rows), f"of {number(manifest['rows'])}, {number(manifest['suppressed'])} left out"),
-        (
-            "groups",
-            number(manifest["classes"]),
-            f"{manifest['class_size']['mean']:.1f} rows on average",
-        ),
-        _smallest(manifest),
-        ("detail lost", percent(loss["normalized_loss"]), "of the quasi-identifiers, on average"),
-    ]
-    shown = [
-        tag("div", tag("dt", name), tag("dd", tag("span", value, class_="big"), tag("span", note, class_="note")))
-        for name, value, note in cards
-    ]
-    return Markup(tag("p", text, class_="lead") + tag("dl", *shown, class_="cards"))
-
-
-def about(words: About) -> list[Section]:
-    """What the publisher says of the release; nothing if nothing is said."""
-    titles = {
-        "purpose": "purpose",
-        "controller": "published by",
-        "recipients": "for",
-        "reasons": "why these guarantees",
-        "contact": "questions to",
-        "date": "approved",
-    }
-    said = [(title, text) for key, title in titles.items() if (text := getattr(words, key)) is not None]
-    if not said:
-        return []
-    shown = tag("dl", *(tag("div", tag("dt", title), tag("dd", text)) for title, text in said), class_="facts")
-    note = tag("p", "These are the publisher's own words. No check confirms them.", class_="soft")
-    return [Section("about", "About this release", (shown, note))]
-
-
-def approval(words: About) -> list[Section]:
-    """Room for a signature, where the policy says who answers for the release."""
-    if words.controller is None:
-        return []
-    lines = [tag("div", tag("dt", name), tag("dd", "")) for name in ("name", "role", "date", "signature")]
-    ask = f"For {words.controller}: I have read this report, and I agree that the release is given to its recipients."
-    return [Section("approval", "Approval", (tag("p", ask), tag("dl", *lines, class_="facts sign")))]
-
-
-def _smallest(manifest: Mapping[str, Any]) -> tuple[str, str, str]:
-    """The smallest group, in people where they are counted."""
-    unit, counted = ("people", manifest["people"]) if "people" in manifest else ("rows", manifest)
-    sizes = counted["class_size"]
-    return "smallest", f"{number(sizes['min'])} {unit}", f"largest {number(sizes['max'])}"
 
 
 def promises(facts: Facts) -> Section:
@@ -101,13 +25,17 @@ def promises(facts: Facts) -> Section:
     known = MODELS
     claims = claims_in_people(facts.manifest)
     method = facts.manifest["method"]
-    made = tag("p", f"Made with the method {method['name']}.", class_="soft")
+    title = say("Guarantees and how well they are met")
+    words = say(
+        "Made with the method {method}, as {form}.", method=method["name"], form=say_known(sentence_of(facts.form))
+    )
+    made = tag("p", words, class_="soft")
     if not claims:
-        nothing = tag("p", "The policy has no requirement. This release has no guarantee.")
-        return Section("promises", "Guarantees and how well they are met", (nothing, made))
+        nothing = tag("p", say("The policy has no requirement. This release has no guarantee."))
+        return Section("promises", title, (nothing, made))
     rows = [
         (
-            claim["statement"],
+            say_known(claim["statement"]),
             f"{_sign(known.get(claim['model']))} {number(claim['threshold'])}".strip(),
             _reached(claim),
             meter(_used(claim, known.get(claim["model"]))),
@@ -116,26 +44,35 @@ def promises(facts: Facts) -> Section:
     ]
     meanings = {
         claim["model"]: (
-            known[claim["model"]].title if claim["model"] in known else claim["model"],
-            claim["helps_against"],
-            claim["leaves_open"],
+            say_known(known[claim["model"]].title) if claim["model"] in known else claim["model"],
+            say_known(claim["helps_against"]),
+            say_known(claim["leaves_open"]),
         )
         for claim in claims
     }
     parts = (
         tag(
             "p",
-            "Every guarantee holds in every group that a reader of the files can form. "
-            "A group is a set of rows that look alike. "
-            "The bar shows how much of the limit the weakest group uses.",
+            say(
+                "Every guarantee holds in every group that a reader of the files can form. "
+                "A group is a set of rows that look alike. "
+                "The bar shows how much of the limit the weakest group uses."
+            ),
         ),
-        table(("guarantee", "required", "weakest group", "limit used"), rows, caption="Guarantees", numbers=[1, 2]),
         table(
-            ("guarantee", "protects against", "does not cover"), meanings.values(), caption="What each guarantee covers"
+            (say("guarantee"), say("required"), say("weakest group"), say("limit used")),
+            rows,
+            caption=say("Guarantees"),
+            numbers=[1, 2],
+        ),
+        table(
+            (say("guarantee"), say("protects against"), say("does not cover")),
+            meanings.values(),
+            caption=say("What each guarantee covers"),
         ),
         made,
     )
-    return Section("promises", "Guarantees and how well they are met", parts)
+    return Section("promises", title, parts)
 
 
 def _sign(model: type[Model] | None) -> str:
@@ -163,63 +100,68 @@ def loss(facts: Facts) -> Section:
     rows = [Bar(name, (value,), (percent(value),)) for name, value in ordered]
     measures = [
         (
-            METRICS[name].title if name in METRICS else name.replace("_", " "),
+            say_known(METRICS[name].title if name in METRICS else name.replace("_", " ")),
             number(round(value, 6)) if isinstance(value, float) else number(value),
-            f"{METRICS[name].better} is better" if name in METRICS else "lower is better",
-            METRICS[name].description if name in METRICS else "",
+            say("higher is better") if name in METRICS and METRICS[name].better == "higher" else say("lower is better"),
+            say_known(METRICS[name].description) if name in METRICS else "",
         )
         for name, value in found.items()
         if isinstance(value, int | float)
     ]
     parts = [
-        tag("p", "0 % means that a column is published unchanged, 100 % that nothing of it is left."),
-        bars("Detail lost in each quasi-identifier, most first", ["detail lost"], rows, first="column"),
+        tag("p", say("0 % means that a column is published unchanged, 100 % that nothing of it is left.")),
+        bars(say("Detail lost in each quasi-identifier, most first"), [say("detail lost")], rows, first=say("column")),
         tag(
             "details",
-            tag("summary", "All measures of detail lost"),
+            tag("summary", say("All measures of detail lost")),
             table(
-                ("measure", "value", "direction", "what it is"),
+                (say("measure"), say("value"), say("direction"), say("what it is")),
                 measures,
-                caption="Measures of detail lost",
+                caption=say("Measures of detail lost"),
                 numbers=[1],
             ),
         ),
     ]
-    return Section("loss", "Detail lost", tuple(parts))
+    return Section("loss", say("Detail lost"), tuple(parts))
 
 
 def classes(facts: Facts) -> Section:
     """How many rows look alike, and how likely a row is found."""
     sizes = facts.statistics.sizes
     risk = measure_risk(sizes)
-    what = "Sensitive values are hidden in groups" if facts.exact_quasi else "Rows that look alike form a group"
+    what = (
+        say("Sensitive values are hidden in groups; the larger the group, the better a person is hidden.")
+        if facts.exact_quasi
+        else say("Rows that look alike form a group; the larger the group, the better a person is hidden.")
+    )
     k = facts.policy.privacy.least_group
     chart = histogram(
-        "Rows by the size of their group",
+        say("Rows by the size of their group"),
         size_bins(sizes),
-        x_label="rows in the group",
+        x_label=say("rows in the group"),
         x_ticks=size_ticks(sizes),
-        note=f"{what}; the larger the group, the better a person is hidden."
-        + (f" At least {k} are required." if k > 1 else ""),
-        headers=("rows in the group", "share of rows"),
+        note=f"{what} {say('At least {k} are required.', k=number(k))}" if k > 1 else what,
+        headers=(say("rows in the group"), say("share of rows")),
     )
     rows = [
         (
-            "prosecutor linkage",
-            "knows which group a person is in, because the person fits its quasi-identifiers; picks one of its rows",
+            say("prosecutor linkage"),
+            say(
+                "knows which group a person is in, because the person fits its quasi-identifiers; picks one of its rows"
+            ),
             percent(risk.prosecutor.highest),
             percent(risk.prosecutor.average),
         ),
     ]
     found = table(
-        ("attack", "the attacker", "at most", "on average"),
+        (say("attack"), say("the attacker"), say("at most"), say("on average")),
         rows,
-        caption="Chance of identifying the right row"
-        if not facts.exact_quasi
-        else "Chance of picking a person's sensitive values within a group",
+        caption=say("Chance of picking a person's sensitive values within a group")
+        if facts.exact_quasi
+        else say("Chance of identifying the right row"),
         numbers=[2, 3],
     )
-    return Section("classes", "How many look alike", (chart, found))
+    return Section("classes", say("How many look alike"), (chart, found))
 
 
 def size_bins(sizes: IntArray) -> list[Bin]:
@@ -233,11 +175,16 @@ def size_bins(sizes: IntArray) -> list[Bin]:
             float(i),
             float(i + 1),
             float(share) / total,
-            f"{_sizes(a, b)} rows: {number(int(count))} {'groups' if count != 1 else 'group'}, "
-            f"{percent(share / total)} of rows",
+            _size_words(_sizes(a, b), int(count), percent(share / total)),
         )
         for i, (a, b, share, count) in enumerate(zip(edges[:-1], edges[1:], rows, counts, strict=True))
     ]
+
+
+def _size_words(sizes: str, groups: int, share: str) -> str:
+    if groups == 1:
+        return say("{sizes} rows: 1 group, {share} of rows", sizes=sizes, share=share)
+    return say("{sizes} rows: {groups} groups, {share} of rows", sizes=sizes, groups=number(groups), share=share)
 
 
 def size_ticks(sizes: IntArray) -> list[tuple[float, str]]:
@@ -283,7 +230,7 @@ def guess_rows(facts: Facts) -> list[tuple[str, ...]]:
                 percent(float(block.attribute.whole_share.max(initial=0.0))),
                 percent(float(top.sum()) / total),
                 percent(float((top / block.sizes).max(initial=0.0))),
-                percent(certain / total) if certain else "nobody",
+                percent(certain / total) if certain else say("nobody"),
             )
         )
     return rows
@@ -294,52 +241,68 @@ def guesses(facts: Facts) -> Section:
     parts = (
         tag(
             "p",
-            "Homogeneity: an attacker who knows which group a person is in guesses its most common value. "
-            "Without the release, the same attacker guesses the most common value of the whole table.",
+            say(
+                "Homogeneity: an attacker who knows which group a person is in guesses its most common value. "
+                "Without the release, the same attacker guesses the most common value of the whole table."
+            ),
         ),
-        table(GUESSES, guess_rows(facts), caption="Guessing a sensitive value", numbers=[1, 2, 3, 4]),
+        table(
+            [say(header) for header in GUESSES],
+            guess_rows(facts),
+            caption=say("Guessing a sensitive value"),
+            numbers=[1, 2, 3, 4],
+        ),
     )
-    return Section("guesses", "What can still be guessed", parts)
+    return Section("guesses", say("What can still be guessed"), parts)
 
 
 def sensitive(facts: Facts) -> Section:
-    return Section("sensitive", "The sensitive columns", tuple(distributions.sensitive(facts)))
+    return Section("sensitive", say("The sensitive columns"), tuple(distributions.sensitive(facts)))
 
 
 def quasi(facts: Facts) -> Section:
     note = (
-        "The quasi-identifiers are published unchanged."
+        say("The quasi-identifiers are published unchanged.")
         if facts.exact_quasi
-        else "What a reader of the release can see. The original values are not published, so they are not shown."
+        else say("What a reader of the release can see. The original values are not published, so they are not shown.")
     )
-    return Section("quasi", "The quasi-identifiers as released", (tag("p", note), *distributions.quasi(facts)))
+    return Section("quasi", say("The quasi-identifiers as released"), (tag("p", note), *distributions.quasi(facts)))
 
 
 def limits(facts: Facts) -> Section:
     """What no guarantee here covers, in plain words."""
-    open_ends = list(dict.fromkeys(claim["leaves_open"] for claim in facts.manifest["claims"]))
+    open_ends = list(dict.fromkeys(say_known(claim["leaves_open"]) for claim in facts.manifest["claims"]))
     insensitive, people = facts.policy.having("insensitive"), facts.manifest.get("people")
-    unit = "Each row is treated as one person. A person with several rows is protected less."
+    unit = say("Each row is treated as one person. A person with several rows is protected less.")
     if people is not None:
-        unit = (
-            f"Guarantees count people as well as rows: {number(people['count'])} people, at least "
-            f"{number(people['class_size']['min'])} in every group."
+        unit = say(
+            "Guarantees count people as well as rows: {people} people, at least {least} in every group.",
+            people=number(people["count"]),
+            least=number(people["class_size"]["min"]),
         )
         if facts.policy.person is None:
-            unit += " The files do not show whose rows belong together, so people cannot be counted from them."
+            hidden = say("The files do not show whose rows belong together, so people cannot be counted from them.")
+            unit = f"{unit} {hidden}"
     words = [
         *(f"{text[0].upper()}{text[1:]}." for text in open_ends if text),
-        "A second release about the same people can be combined with this one. "
-        "What both reveal together is not limited by these guarantees.",
+        say(
+            "A second release about the same people can be combined with this one. "
+            "What both reveal together is not limited by these guarantees."
+        ),
         unit,
-        "What the whole table says about everybody, for example how common an illness is, is published on purpose.",
+        say(
+            "What the whole table says about everybody, for example how common an illness is, is published on purpose."
+        ),
     ]
     if facts.manifest["suppressed"]:
-        words.append("Rows that were left out still count in the published totals of the input's sensitive values.")
+        words.append(
+            say("Rows that were left out still count in the published totals of the input's sensitive values.")
+        )
     if insensitive:
-        words.append(f"Insensitive columns are published unchanged: {', '.join(insensitive)}.")
+        named = ", ".join(insensitive)
+        words.append(say("Insensitive columns are published unchanged: {columns}.", columns=named))
     return Section(
-        "limits", "What this does not cover", (tag("ul", *(tag("li", text) for text in words), class_="plain"),)
+        "limits", say("What this does not cover"), (tag("ul", *(tag("li", text) for text in words), class_="plain"),)
     )
 
 
@@ -349,12 +312,16 @@ def check(facts: Facts) -> Section:
     parts = (
         tag(
             "p",
-            "You do not have to trust this page: ",
+            say("You do not have to trust this page:"),
+            " ",
             tag("code", "polyveil verify"),
-            " re-checks every guarantee and every figure from the published files. ",
+            " ",
+            say("re-checks every guarantee and every figure from the published files."),
+            " ",
             tag("code", "polyveil report"),
-            " makes this page again.",
+            " ",
+            say("makes this page again."),
         ),
-        table(("table", "rows", "columns"), frames, caption="Published tables", numbers=[1]),
+        table((say("table"), say("rows"), say("columns")), frames, caption=say("Published tables"), numbers=[1]),
     )
-    return Section("check", "Checking it yourself", parts)
+    return Section("check", say("Checking it yourself"), parts)

@@ -11,7 +11,8 @@ import polars as pl
 
 from polyveil.errors import InputError
 from polyveil.reports.bars import Bar, bars
-from polyveil.reports.markup import Markup, number, percent, table, tag
+from polyveil.reports.language import say, say_known
+from polyveil.reports.markup import Markup, fixed, number, percent, table, tag
 from polyveil.reports.page import Section
 from polyveil.table.source import Table, read
 from polyveil.verification import ReleaseLike, load_release
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
     from polyveil.measure.utility import Utility
 
 NOT_PUBLIC = "This part was made with the original table. Do not publish it."
+ATTACKS = (
+    *("attack", "column", "risk", "right", "guessed from the table", "from other people", "95 % interval"),
+    *("allowed", "tried", "verdict"),
+)
+"""The columns of the table of attacks."""
 
 
 def steward_sections(
@@ -43,75 +49,81 @@ def steward_sections(
 
 def attack_section(report: AttackReport) -> Section:
     """Every adversary with success, baseline, interval and bound together."""
-    held = report.answer()
+    held = " ".join(map(say_known, report.sentences()))
     rows = [_attack_row(each) for each in report.attacks]
-    adversaries = {each.name: each.adversary for each in report.attacks}
-    headers = (
-        *(
-            "attack",
-            "column",
-            "risk",
-            "right",
-            "guessed from the table",
-            "from other people",
-            "95 % interval",
-            "allowed",
-        ),
-        *("tried", "verdict"),
-    )
+    adversaries = {say_known(each.name): say_known(each.adversary) for each in report.attacks}
     parts = (
         tag(
             "p",
-            f"{held} An attack is compared with the same guess from the whole table, and from a model of other people "
-            "of the same population. ",
-            tag("strong", NOT_PUBLIC),
+            f"{held} ",
+            say(
+                "An attack is compared with the same guess from the whole table, and from a model of other people of "
+                "the same population."
+            ),
+            " ",
+            tag("strong", say(NOT_PUBLIC)),
         ),
-        table(headers, rows, caption="Simulated attacks", numbers=[3, 4, 5, 6, 7]),
-        table(("attack", "the attacker"), adversaries.items(), caption="Who attacks"),
+        table([say(name) for name in ATTACKS], rows, caption=say("Simulated attacks"), numbers=[3, 4, 5, 6, 7]),
+        table((say("attack"), say("the attacker")), adversaries.items(), caption=say("Who attacks")),
     )
-    return Section("attacks", "Attacks", parts)
+    return Section("attacks", say("Attacks"), parts)
 
 
 def _attack_row(each: Attack) -> tuple[str, ...]:
-    column = each.attribute or "–"
+    first = say_known(each.name), each.attribute or "–", say_known(each.criterion)
     if each.verdict == "not run":
-        return each.name, column, each.criterion, *["–"] * 6, f"not run: {each.note}" if each.note else "not run"
+        why = f"{say_known('not run')}: {say_known(each.note)}" if each.note else say_known("not run")
+        return *first, *["–"] * 6, why
     colour = {"within bound": "ok", "broken": "no"}.get(each.verdict, "soft")
     return (
-        each.name,
-        column,
-        each.criterion,
+        *first,
         percent(each.success),
         percent(each.baseline),
         "–" if each.baseline_population is None else percent(each.baseline_population),
-        f"{percent(each.low)} to {percent(each.high)}",
+        say("{low} to {high}", low=percent(each.low), high=percent(each.high)),
         "–" if each.bound is None else percent(each.bound),
-        each.extent(),
-        tag("span", each.verdict, class_=colour),
+        say_known(each.extent()),
+        tag("span", say_known(each.verdict), class_=colour),
     )
 
 
 def utility_section(utility: Utility) -> Section:
     """Counting, describing, relating and learning, each against the original."""
     longest = max([*utility.shift_by_column.values(), 1e-9])
-    shifts = [Bar(name, (value / longest,), (f"{value:.3f}",)) for name, value in utility.shift_by_column.items()]
+    shifts = [Bar(name, (value / longest,), (fixed(value, 3),)) for name, value in utility.shift_by_column.items()]
     models = [
         (each.target, percent(each.released), percent(each.original), percent(each.blind)) for each in utility.models
     ]
     parts: list[Markup] = [
         tag(
             "p",
-            f"Half of the {number(utility.queries.queries)} random count queries have an error of at most "
-            f"{percent(utility.query_error)}. The association of two columns changes by "
-            f"{utility.association_shift:.3f} on average (Cramér's V). ",
-            tag("strong", NOT_PUBLIC),
+            say(
+                "Half of the {count} random count queries have an error of at most {error}. The association of two "
+                "columns changes by {shift} on average (Cramér's V).",
+                count=number(utility.queries.queries),
+                error=percent(utility.query_error),
+                shift=fixed(utility.association_shift, 3),
+            ),
+            " ",
+            tag("strong", say(NOT_PUBLIC)),
         ),
-        bars("How much each column's distribution changed (total variation)", ["shift"], shifts, first="column"),
+        bars(
+            say("How much each column's distribution changed (total variation)"),
+            [say("shift")],
+            shifts,
+            first=say("column"),
+        ),
     ]
     if models:
-        headers = ("column to tell", "learned from the release", "learned from the original", "blind guess")
-        parts.append(table(headers, models, caption="Right answers of a model on original rows", numbers=[1, 2, 3]))
-    return Section("utility", "How useful it still is", tuple(parts))
+        headers = (
+            say("column to tell"),
+            say("learned from the release"),
+            say("learned from the original"),
+            say("blind guess"),
+        )
+        caption = say("Right answers of a model on original rows")
+        parts.append(table(headers, models, caption=caption, numbers=[1, 2, 3]))
+    return Section("utility", say("How useful it still is"), tuple(parts))
 
 
 def _utility(release: ReleaseLike, original: Table, row_map: Path) -> Utility:

@@ -10,6 +10,7 @@ from typing import Any
 
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.reports import build
+from polyveil.reports.language import speaking
 from polyveil.reports.page import Section
 from polyveil.reports.pdf import find_browser, to_pdf
 from polyveil.reports.steward import steward_sections
@@ -41,6 +42,7 @@ def report(
     row_map: Path | str | None = None,
     overwrite: bool = False,
     reading: Mapping[str, Any] | None = None,
+    language: str = "en",
 ) -> ReportPage:
     """Make the page that tells a reader what a release guarantees, what it cost and what it does not cover.
 
@@ -58,6 +60,8 @@ def report(
         Replace an older file of that name.
     reading : dict, optional
         Options of `polyveil.read` for `original`.
+    language : {"en", "de"}
+        The language of the page: English or German.
 
     Returns
     -------
@@ -87,11 +91,12 @@ def report(
             find_browser()
     if row_map is not None and original is None:
         raise InputError("--row-map needs the original table as well. Add --original")
-    more: Sequence[Section] = ()
-    if original is not None:
-        path = None if row_map is None else Path(row_map)
-        more = steward_sections(release, original, row_map=path, reading=reading)
-    page = ReportPage(_verified_page(release, more))
+    with speaking(language):
+        more: Sequence[Section] = ()
+        if original is not None:
+            path = None if row_map is None else Path(row_map)
+            more = steward_sections(release, original, row_map=path, reading=reading)
+        page = ReportPage(_verified_page(release, more))
     if target is not None:
         write_page(target, to_pdf(page) if _is_pdf(target) else page)
     return page

@@ -17,6 +17,7 @@ from polyveil.policy.linked import table_of
 from polyveil.policy.look_alikes import is_unusual, skeleton, written_alike
 from polyveil.policy.rules import File, Pairs, Tree
 from polyveil.policy.schema import Column
+from polyveil.results import percent
 from polyveil.verification.attributes import declared_attributes, filled_in
 from polyveil.verification.disguise import lie_within
 from polyveil.verification.findings import Finding, fails
@@ -105,7 +106,9 @@ def _alone_together(policy: Policy, tables: Mapping[str, pl.DataFrame]) -> dict[
         alone = float(frame.select(pl.struct(names).is_unique().mean()).item())
         single = max(frame.get_column(name).n_unique() for name in names) / frame.height
         if alone >= OFTEN_ALONE and single < NEARLY_UNIQUE:
-            words = f"{alone:.0%} of the rows are alone with their values of the {len(names)} insensitive columns"
+            words = (
+                f"{percent(alone, 0)} of the rows are alone with their values of the {len(names)} insensitive columns"
+            )
             return {names[0]: [f"{words}: together these may identify people"]}
     return {}
 

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
+from polyveil.results import percent
 
 POINTING = 0.5
 """From this share of rows with a value of their own on, a sensitive number is said to point to people."""
@@ -48,7 +49,9 @@ def words_of(name: str, alone: float, values: FloatArray, counts: IntArray) -> s
     """What to know about such a column, and what to do."""
     step = nice_step(values, counts)
     remedy = f"publish: {{round: {step}}} avoids it" if step is not None else "publish: {intervals: [...]} avoids it"
-    return f"{alone:.0%} of rows have a {name} that nobody else has, which points to a person by itself; {remedy}."
+    return (
+        f"{percent(alone, 0)} of rows have a {name} that nobody else has, which points to a person by itself; {remedy}."
+    )
 
 
 def of_manifest(sensitive: Mapping[str, Mapping[str, Any]]) -> tuple[str, ...]:

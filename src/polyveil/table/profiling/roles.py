@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from polyveil.policy.schema import Role
+from polyveil.results import percent
 from polyveil.table.profiling.column import Confidence
 from polyveil.table.profiling.types import Kind, kind_of_marker
 from polyveil.table.profiling.values import Shape, is_free_text, looks_like_money
@@ -120,7 +121,7 @@ def _pointing(about: Evidence) -> Suggestion | None:
 def _points_to_rows(about: Evidence) -> str | None:
     """Why the values point to single rows, if they do so beyond what generalization could mend."""
     share = about.unique_share
-    own = "Every value is unique" if share == 1 else f"{share:.1%} of the rows have a unique value"
+    own = "Every value is unique" if share == 1 else f"{percent(share)} of the rows have a unique value"
     topic = about.meaning.topic if about.meaning else ""
     if topic in ("sampling", "administration") and share > MANY and about.kind.type != "date":
         return f"{own}, and the column says nothing about people. Drop it."

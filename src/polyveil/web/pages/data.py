@@ -10,6 +10,7 @@ from nicegui import events, ui
 
 from polyveil.demo import EXAMPLES
 from polyveil.errors import PolyveilError
+from polyveil.reports.markup import percent
 from polyveil.table.profiling.column import ColumnProfile
 from polyveil.web.pages.layout import frame, next_step, table_page, take_sheet
 from polyveil.web.pages.page_context import Work, Workbench, in_thread
@@ -193,7 +194,7 @@ async def _look(work: Work) -> None:
         figure(f"{table.height:,}", "rows")
         figure(f"{table.width}", "columns")
         missing = sum(about.missing for about in profiles)
-        figure(f"{missing / max(table.height * table.width, 1):.1%}", "cells missing")
+        figure(percent(missing / max(table.height * table.width, 1)), "cells missing")
         if table.delimiter:
             figure({"\t": "tab", ";": "semicolon", ",": "comma", "|": "bar"}.get(table.delimiter, "?"), "delimiter")
         if table.encoding:
@@ -255,9 +256,9 @@ def _sketch(about: ColumnProfile, sketch: ColumnSketch, rows: int) -> None:
 def _about(about: ColumnProfile, rows: int) -> str:
     parts = [f"{about.distinct:,} value{'s' if about.distinct != 1 else ''}"]
     if about.missing:
-        parts.append(f"{about.missing / max(rows, 1):.1%} missing")
+        parts.append(f"{percent(about.missing / max(rows, 1))} missing")
     if about.unique_share == 1.0:
         return "Every value is unique."
     if about.unique_share > 0.0005:
-        parts.append(f"{about.unique_share:.1%} of the rows have a value of their own")
+        parts.append(f"{percent(about.unique_share)} of the rows have a value of their own")
     return ", ".join(parts)

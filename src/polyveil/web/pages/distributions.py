@@ -7,6 +7,7 @@ from typing import Any
 
 from nicegui import ui
 
+from polyveil.reports.markup import percent
 from polyveil.web.pages import charts
 from polyveil.web.pages.parts import card, row, stack, text
 
@@ -59,7 +60,7 @@ def _column(name: str, about: Mapping[str, Any], role: str) -> None:
         with row():
             text(name, "h3", "pv-h3")
             text(role, "span", "pv-tag pv-plain")
-        words = [f"{about['loss']:.1%} of its detail lost." if "loss" in about else "Published as it is."]
+        words = [f"{percent(about['loss'])} of its detail lost." if "loss" in about else "Published as it is."]
         if about.get("untold"):
             words.append(f"{about['untold']:,} rows tell nothing about it and are not drawn.")
         if not about["before"]:

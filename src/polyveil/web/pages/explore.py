@@ -179,7 +179,7 @@ def _head(run: StoredRun, about: Mapping[str, Any]) -> None:
             figure(f"{least:.2f}", "least l")
         if worst is not None:
             figure(f"{worst:.3f}", "greatest distance t")
-        figure(f"{loss['normalized_loss']:.1%}", "detail lost")
+        figure(percent(loss["normalized_loss"]), "detail lost")
         figure(percent(about["suppressed"] / max(about["rows"], 1)), "rows left out")
         if "additional_information_loss" in loss:
             figure(number(loss["additional_information_loss"]), "additional loss of grouping")
@@ -200,7 +200,7 @@ def _losses(by_attribute: Mapping[str, float]) -> None:
             "div",
             tag("span", name, class_="pv-bar-label"),
             tag("span", tag("span", style=f"width:{100 * value:.1f}%"), class_="pv-bar-track"),
-            tag("span", f"{value:.1%}", class_="pv-bar-rows"),
+            tag("span", percent(value), class_="pv-bar-rows"),
             class_="pv-bar",
         )
         for name, value in sorted(by_attribute.items(), key=lambda item: -item[1])
@@ -250,7 +250,9 @@ def _worst_row(each: Mapping[str, Any]) -> Markup:
         tag("td", what),
         tag("td", "-" if each["value"] is None else f"{each['value']:.3f}", class_="num"),
         tag("td", f"{each['limit']:g}", class_="num"),
-        tag("td", tag("span", tag("span", style=f"width:{min(used, 1):.0%}"), class_="pv-used"), f" {used:.0%}"),
+        tag(
+            "td", tag("span", tag("span", style=f"width:{min(used, 1):.0%}"), class_="pv-used"), f" {percent(used, 0)}"
+        ),
         tag("td", ", ".join(each["cells"]), class_="pv-hint"),
     )
 

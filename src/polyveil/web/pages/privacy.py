@@ -13,6 +13,7 @@ from polyveil.errors import Fault, PolyveilError
 from polyveil.models import JointCloseness, KAnonymity, LevelDiversity, Model, TCloseness
 from polyveil.policy.guarantees import guarantee_keys
 from polyveil.policy.schema import Privacy
+from polyveil.reports.markup import percent
 from polyveil.web.pages.guarantee import chosen_kind, explanation, guarantee, slider
 from polyveil.web.pages.layout import next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench, in_thread
@@ -255,7 +256,7 @@ class _Privacy:
             self.asked.setdefault("suppression_limit", 0.0)
             slider(
                 self.asked, "suppression_limit", Bounds(0.0, 0.2, 0.005, 0.0, most=1.0), self.save,
-                label="Largest share of rows left out", shown=lambda v: f"At most {v:.1%} of the rows.",
+                label="Largest share of rows left out", shown=lambda v: f"At most {percent(v)} of the rows.",
             )  # fmt: skip
             fault_notice(at_place(faults, "privacy.suppression_limit"))
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from nicegui import ui
 
-from polyveil.reports.markup import Markup, tag
+from polyveil.reports.markup import Markup, percent, tag
 from polyveil.web.pages.parts import text, trusted
 from polyveil.web.store import StoredRun
 
@@ -46,7 +46,7 @@ def progress_bar(run: StoredRun, label: str) -> None:
         return
     share = float(progress["share"])
     _bar(share, label)
-    text(f"{share:.0%}, {_times(progress)}", classes="pv-progress-words")
+    text(f"{percent(share, 0)}, {_times(progress)}", classes="pv-progress-words")
     note = _LEFT.sub("", str(progress["note"]))
     stage = NAMES.get(progress["stage"], progress["stage"])
     text(f"{stage}{': ' + note if note else ''}", classes="pv-hint")

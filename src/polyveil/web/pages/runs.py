@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from polyveil.reports.markup import Markup, number, table
+from polyveil.reports.markup import Markup, number, percent, table
 from polyveil.web.store import StoredRun
 
 
@@ -19,7 +19,7 @@ def figures_of(run: StoredRun) -> str:
     worst = worst_t(about["privacy"])
     if worst is not None:
         parts.append(f"t {worst:.3f}")
-    parts.append(f"{loss:.1%} of the detail lost")
+    parts.append(f"{percent(loss)} of the detail lost")
     if about["suppressed"]:
         parts.append(f"{about['suppressed']:,} rows left out")
     parts.append(f"{about.get('seconds', {}).get('total', 0.0):.1f} s")
@@ -58,7 +58,7 @@ def _cells(run: StoredRun) -> list[str]:
         number(privacy["k"]),
         "-" if least is None else f"{least:.2f}",
         "-" if worst is None else f"{worst:.3f}",
-        f"{about['loss']['normalized_loss']:.1%}",
+        percent(about["loss"]["normalized_loss"]),
         number(about["classes"]),
         number(about["suppressed"]),
         f"{about.get('seconds', {}).get('total', 0.0):.1f}",

@@ -136,7 +136,7 @@
         parts.push(
           make("div", { class: "pv-row pv-figures", role: "status", "aria-live": "polite" },
             figure(`${counted(this.alone.alone)} of ${counted(this.alone.rows)}`, "rows identified by the quasi-identifiers alone", share > 0.05 ? "pv-bad" : ""),
-            figure(`${(100 * share).toFixed(1)}%`, "of the people in the table")),
+            figure(`${(100 * share).toFixed(1)} %`, "of the people in the table")),
         );
       }
       const number = Object.fromEntries(Object.keys(this.roles).map((key) => [key, 0]));
