@@ -21,7 +21,7 @@ from polyveil.methods import make_method
 from polyveil.models import models_for
 from polyveil.models.reach import check_reachable, check_reached
 from polyveil.policy import PolicyLike, fitted, load_policy
-from polyveil.progress import Progress, shown
+from polyveil.progress import SILENT, Progress, shown
 from polyveil.releases import Release, form_of, resolve_form, with_format
 from polyveil.releases.release import refuse_unless
 from polyveil.releases.signing import Signer, signer_of
@@ -100,6 +100,11 @@ def anonymize(
         return _anonymize(source, policy, out, overwrite, sign, seed, report, bound, listening, reading)
 
 
+def try_out(table: Any, policy: PolicyLike, *, seed: int | None = None) -> Release:
+    """A release for its figures alone: nobody gets it, so it is not verified."""
+    return _anonymize(table, policy, None, False, None, seed, False, False, SILENT, None, verified=False)
+
+
 def _anonymize(
     source: Any,
     policy: PolicyLike,
@@ -111,6 +116,8 @@ def _anonymize(
     with_bound: bool | None,
     progress: Progress,
     reading: Mapping[str, Any] | None,
+    *,
+    verified: bool = True,
 ) -> Release:
     """The stages in order."""
     clock = Clock(progress)
@@ -135,10 +142,10 @@ def _anonymize(
             check_reachable(models, engine.whole(bound), policy.privacy.suppression_limit)
         job = Job(policy, method, form_of(policy), attributes, models, seed, progress)
         release = _made(engine, job, bound, with_bound, clock)
-        if out is None:
+        if out is None and verified:
             with clock.stage("verify"):
                 release = replace(release, verification=refuse_unless(release.verify()))
-        else:
+        elif out is not None:
             release = _published(engine, release, out, overwrite, report, signed, clock)
     # Of Spark, a release with the same properties on Spark DataFrames; only one in memory has class_of_row.
     return cast(Release, release)

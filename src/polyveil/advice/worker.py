@@ -19,14 +19,14 @@ Job = tuple[Case, Policy]
 
 
 def run_case(job: Job, table: Table, seed: int | None, *, utility: bool = True) -> CaseOutcome:
-    """Anonymize in memory, with verification, and keep the figures."""
-    from polyveil.pipeline import anonymize
+    """Anonymize in memory and keep the figures; with `utility` verified, and with how useful the release is."""
+    from polyveil.pipeline import anonymize, try_out
 
     case, policy = job
     start = time.perf_counter()
     about: dict[str, Any] = {"case": case, "form": form_of(policy)}
     try:
-        release = anonymize(table, policy, seed=seed)
+        release = (anonymize if utility else try_out)(table, policy, seed=seed)
     except PolyveilError as error:
         status = {Unsatisfiable: "unreachable", PolicyError: "not possible"}.get(type(error), "failed")
         return CaseOutcome(**about, status=status, seconds=time.perf_counter() - start, message=_why(error))  # type: ignore[arg-type]

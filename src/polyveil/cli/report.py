@@ -12,7 +12,9 @@ from polyveil.cli.frame import print_json, reported_errors
 
 def report(
     release: Annotated[str, typer.Argument(help="The release folder, or its database with ?schema=NAME, as in --out.")],
-    out: Annotated[Path, typer.Option("--out", "-o", help="The file to write, .html or .pdf.")] = Path("report.html"),
+    out: Annotated[
+        Path, typer.Option("--out", "-o", help="The file to write, .html or .pdf; a dossier also .docx.")
+    ] = Path("report.html"),
     original: Annotated[
         str | None,
         typer.Option(help="The table the release was made from. Adds attacks; for the steward only."),
@@ -22,6 +24,17 @@ def report(
         typer.Option(help="With --original: the row_map.parquet of the release. Adds how useful the release is."),
     ] = None,
     language: Annotated[str, typer.Option(help="The language of the page: en (English) or de (German).")] = "en",
+    dossier: Annotated[
+        str | None,
+        typer.Option(help="Write a dossier for a reviewer instead: ema, hipaa, iso27559, nist or gdpr."),
+    ] = None,
+    evidence: Annotated[
+        Path | None,
+        typer.Option(help="With --dossier: the evidence file of an earlier dossier of this release."),
+    ] = None,
+    sign: Annotated[
+        Path | None, typer.Option(help="With --dossier: sign its evidence with this private key, as the release.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option(help="Replace an older file of that name.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
@@ -31,9 +44,40 @@ def report(
     release. The page is one file, loads nothing from elsewhere, and contains nothing that the release does not contain.
     With --original it also shows how far simulated attacks get, and must not be published. A .pdf file is printed by
     Chromium, Chrome or Edge, if one of them is on this machine.
+
+    A dossier takes its figures from one evidence file, FILE.evidence.json, which is written beside it and belongs to
+    this release by the checksum of its manifest. Every sentence with a figure names the check behind it; judgements are
+    marked blanks. Other dossiers of the release can use the same file with --evidence.
     """
     with reported_errors(as_json=as_json):
+        from polyveil.errors import InputError
         from polyveil.reports.stored import report as run
 
+        if dossier is not None:
+            _write_dossier(release, dossier, out, original, evidence, sign, overwrite=overwrite, as_json=as_json)
+            return
+        if evidence is not None or sign is not None:
+            raise InputError("--evidence and --sign go with --dossier")
         run(release, out=out, original=original, row_map=row_map, overwrite=overwrite, language=language)
         print_json({"report": str(out)}) if as_json else typer.echo(out)
+
+
+def _write_dossier(
+    release: str,
+    kind: str,
+    out: Path,
+    original: str | None,
+    evidence: Path | None,
+    sign: Path | None,
+    *,
+    overwrite: bool,
+    as_json: bool,
+) -> None:
+    from polyveil.releases.signing import read_private_key, sign_file
+    from polyveil.reports.dossier import write_dossier
+
+    key = None if sign is None else read_private_key(sign)
+    used = write_dossier(release, kind, out, original=original, evidence=evidence, overwrite=overwrite)
+    if key is not None:
+        sign_file(used, key)
+    print_json({"dossier": str(out), "evidence": str(used)}) if as_json else typer.echo(f"{out}\n{used}")

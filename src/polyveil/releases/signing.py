@@ -71,9 +71,18 @@ def read_private_key(file: Path | str) -> Ed25519PrivateKey:
 
 def sign_folder(folder: Path, key: Ed25519PrivateKey) -> None:
     """Write the signature of a finished release folder beside its manifest."""
-    signature = key.sign(manifest_bytes(folder))
-    text = signature_text(key.public_key().public_bytes_raw(), signature)
-    (folder / SIGNATURE).write_text(text, encoding="ascii")
+    (folder / SIGNATURE).write_text(_signature(manifest_bytes(folder), key), encoding="ascii")
+
+
+def sign_file(file: Path, key: Ed25519PrivateKey) -> Path:
+    """Write the signature of a file beside it, and return that file."""
+    beside = file.with_name(f"{file.name}.sig")
+    beside.write_text(_signature(file.read_bytes(), key), encoding="ascii")
+    return beside
+
+
+def _signature(content: bytes, key: Ed25519PrivateKey) -> str:
+    return signature_text(key.public_key().public_bytes_raw(), key.sign(content))
 
 
 Signer = Callable[[Any], None]

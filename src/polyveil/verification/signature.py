@@ -74,6 +74,17 @@ def check_signature(folder: Path, signer: Path | str | None = None) -> list[Find
     return [holds("signature", f"signed by {name}, as expected")]
 
 
+def check_file(file: Path) -> str | None:
+    """Who signed a file, by the signature beside it; None if there is none. Raises InputError if it does not fit."""
+    beside = file.with_name(f"{file.name}.sig")
+    if not beside.exists():
+        return None
+    found = _read(beside)
+    if found is None or not _is_valid(*found, file.read_bytes()):
+        raise InputError(f"{beside.name} is not a signature of {file.name}. The file was changed after it was signed")
+    return fingerprint_of(found[0])
+
+
 def _read(file: Path) -> tuple[bytes, bytes] | None:
     try:
         text = file.read_bytes().decode("ascii")

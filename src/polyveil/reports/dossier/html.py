@@ -1,0 +1,44 @@
+"""A dossier as one HTML page, which also prints."""
+
+from __future__ import annotations
+
+from polyveil.reports.dossier.document import Document, Part
+from polyveil.reports.markup import Markup, table, tag
+from polyveil.reports.page import Section, page
+
+RULES = """
+.asks { color: var(--soft); font-style: italic; }
+.check { color: var(--soft); font-size: .8em; white-space: normal; }
+.blank { border: 1px dashed var(--two); padding: .6em .8em 3em; break-inside: avoid; }
+.blank strong { color: var(--two); }
+"""
+BLANK = "To be completed: "
+
+
+def to_html(document: Document) -> str:
+    """The whole page; each heading begins a section."""
+    sections: list[tuple[str, list[Markup]]] = []
+    for part in document.parts:
+        if part.kind == "heading":
+            sections.append((part.text, []))
+        else:
+            sections[-1][1].append(_markup(part))
+    lead = tag(
+        "p",
+        f"{document.after} Sentences with a figure name the check behind it. Frames marked “{BLANK.strip(': ')}” are "
+        "judgements that no program can make.",
+        class_="lead",
+    )
+    shown = [Section(f"part-{i}", title, tuple(parts)) for i, (title, parts) in enumerate(sections, 1)]
+    return page(document.title, lead, shown, foot=document.bound, rules=RULES)
+
+
+def _markup(part: Part) -> Markup:
+    if part.kind == "table" and part.table is not None:
+        found = part.table
+        return table(found.headers, found.rows, caption=f"{found.caption} [{found.check}]")
+    if part.kind == "blank":
+        return tag("p", tag("strong", BLANK), part.text, class_="blank")
+    if part.kind == "asks":
+        return tag("p", part.text, class_="asks")
+    return tag("p", part.text, *(tag("span", f" [{check}]", class_="check") for check in part.checks))
