@@ -32,6 +32,7 @@ def test_the_line_through_both_samples_goes_on() -> None:
     assert extended(0.4, 0.2, LARGE * LARGE // SMALL) == pytest.approx(
         0.1, rel=1e-3
     )  # as much again, for as many times the rows
+    assert extended(0.4, 0.2, LARGE * LARGE // SMALL, bend=0.5) == pytest.approx(0.2 / 2**0.5, rel=1e-3)
     assert extended(0.2, 0.3, 10 * LARGE) == 0.3  # a larger sample that loses more says nothing about still more rows
     assert extended(0.1, 0.0, 10 * LARGE) == 0.0
 

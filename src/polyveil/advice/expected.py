@@ -1,6 +1,6 @@
 """What a release of the whole table will lose, foreseen from searches of small samples.
 
-The fewer rows there are, the larger the groups must be, so a sample loses more than its table. Over a wide range of
+The fewer rows there are, the larger the groups must be, so a sample loses more than its table. Over a range of
 sizes the loss falls as a power of the rows: two sizes give the power, and the whole table lies farther along the same
 line. A sample is searched about as long for each of its rows as the whole table will be.
 """
@@ -32,6 +32,10 @@ SLOWEST = 5.0
 """Seconds are made no more than this many times longer."""
 STEEPEST = 0.6
 """No power of the rows above this was seen; chance in small samples may look steeper."""
+BEND = 0.65
+"""With closeness the line becomes flatter: how far groups differ from the whole table by chance falls with more rows,
+but not how far they differ because columns go together. From 4,000 to 48,842 rows of Adult the power is 0.44 to 0.68 of the
+one between the sample sizes (t = 0.1 and 0.2, two sets of columns)."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +62,9 @@ def expected_loss(table: Table, policy: Policy, *, pace: float = 1.0, progress: 
     measured = losses[LARGE][0]
     if sampled == table.height or not losses[SMALL]:
         return Expected(measured, sampled, measured)
-    return Expected(extended(float(np.mean(losses[SMALL])), measured, table.height), sampled, measured)
+    close = policy.privacy.t is not None or any(column.t is not None for column in policy.columns.values())
+    foreseen = extended(float(np.mean(losses[SMALL])), measured, table.height, BEND if close else 1.0)
+    return Expected(foreseen, sampled, measured)
 
 
 def warm_up(table: Table, policy: Policy) -> float:
@@ -72,12 +78,12 @@ def warm_up(table: Table, policy: Policy) -> float:
     return float(np.clip((time.perf_counter() - began) / max(time.process_time() - used, 1e-3), 1.0, SLOWEST))
 
 
-def extended(small: float, large: float, rows: int) -> float:
-    """The loss of so many rows on the line through the losses of both sample sizes."""
+def extended(small: float, large: float, rows: int, bend: float = 1.0) -> float:
+    """The loss of so many rows on the line through the losses of both sample sizes, which `bend` makes flatter."""
     if large <= 0.0:
         return 0.0
     steepness = float(np.clip(np.log(small / large) / np.log(LARGE / SMALL), 0.0, STEEPEST)) if small > 0 else 0.0
-    return float(large * (rows / LARGE) ** -steepness)
+    return float(large * (rows / LARGE) ** (-bend * steepness))
 
 
 def _searched(table: Table, policy: Policy, rows: int, seed: int, pace: float) -> CaseOutcome:
