@@ -28,7 +28,12 @@ QUASI = ("age", "workclass", "marital-status", "race", "sex", "native-country", 
 
 
 def adult(folder: Path, *sensitive: str) -> CodedTable:
-    frame = pl.read_csv(folder / "adult.csv.gz", null_values="?").filter(pl.col("split") == "train").drop_nulls().sample(ROWS, seed=1)
+    frame = (
+        pl.read_csv(folder / "adult.csv.gz", null_values="?")
+        .filter(pl.col("split") == "train")
+        .drop_nulls()
+        .sample(ROWS, seed=1)
+    )
     columns: dict[str, Any] = {}
     for name in (*QUASI, *sensitive):
         tree = folder / "hierarchies" / f"adult_hierarchy_{'salary-class' if name == 'income' else name}.csv"
