@@ -35,6 +35,7 @@ from polyveil.table.encode import encode
 from polyveil.table.parse import column_type, parse_numbers, without_markers
 from polyveil.table.profiling.precise import POINTING, share_alone, words_of
 from polyveil.table.source import Table, read
+from polyveil.verification.any_columns import fewest_alike
 from polyveil.verification.classes import class_of_row
 
 
@@ -88,6 +89,7 @@ class Checkup(Result):
         if isinstance(self.statistics, PeopleStatistics):
             sizes, unit = self.statistics.people, "person"
         k = int(sizes.min())
+        any_few = any(each.parameter == "any" for each in self.asked)
         if self.outcome == "fails":
             broken = [each for each in self.asked if not each.holds]
             return f"No: {len(broken)} of {len(self.asked)} requirements {'is' if len(broken) == 1 else 'are'} not met."
@@ -96,7 +98,7 @@ class Checkup(Result):
                 f"No: {counted(int((sizes == 1).sum()), 'group')} of rows with equal {', '.join(self.quasi)} "
                 f"{'is' if (sizes == 1).sum() == 1 else 'are'} about a single person."
             )
-        if k == 1:
+        if k == 1 and not any_few:
             return (
                 f"No: {self.unique_rows:,} of {self.rows:,} rows have a unique combination of "
                 f"{', '.join(self.quasi)}. Anyone who knows these values of a person can find their row."
@@ -229,6 +231,9 @@ def check(
     ]
     classes = class_of_row(table.frame.with_columns(cells), names)
     statistics = _statistics(policy, table, classes)
+    if policy.privacy.any is not None:
+        alike = fewest_alike(table.frame.with_columns(cells), names, policy.privacy.any, classes)
+        statistics = replace(statistics, alike=alike)
     sizes = statistics.sizes
     measured = [_measure(model, statistics, asked) for model, asked in _models(policy, statistics)]
     return Checkup(

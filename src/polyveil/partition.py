@@ -23,13 +23,16 @@ class Slice:
 class Partition:
     """One class per row, numbered from 0 without gaps; -1 is a suppressed row.
 
-    A sliced release also has one partition per slice. `found` holds what the method chose by itself, for example
+    A sliced release also has one partition per slice. If columns are recoded one by one, `cells` has for each
+    quasi-identifier the part of its values that each row is released with; else it is empty, and a row's cells are what
+    its class has in common. `found` holds what the method chose by itself, for example
     the number of strata; it is reported and published, so it must say nothing about a person.
     """
 
     class_of_row: IntArray
     slices: tuple[Slice, ...] = ()
     found: Mapping[str, Any] = field(default_factory=dict)
+    cells: tuple[IntArray, ...] = ()
 
     @property
     def classes(self) -> int:

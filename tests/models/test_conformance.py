@@ -33,7 +33,7 @@ def test_a_model_describes_itself_in_words(key: str) -> None:
     assert MODELS[key] is type(model)
     assert all(len(text) > 10 for text in (model.title, model.source, model.helps_against, model.leaves_open))
     assert model.attribute is None or "x" in model.statement()
-    assert model.parameter in {"k", "risk", "l", "t", "p", "alpha", "beta", "delta"}
+    assert model.parameter in {"k", "any", "risk", "l", "t", "p", "alpha", "beta", "delta"}
 
 
 @pytest.mark.parametrize("key", MODELS)

@@ -48,7 +48,7 @@ def _utility(release: Release) -> dict[str, float]:
     from polyveil.measure.utility import measure_utility
     from polyveil.partition import Partition
 
-    partition = Partition(release.original.of_coded_rows(release.class_of_row))
+    partition = Partition(release.original.of_coded_rows(release.class_of_row), cells=release.original.cells)
     found = measure_utility(release.original.coded, partition, queries=QUERIES, learn=False)
     names = ("query_error", "distribution_shift", "association_shift")
     return {name: float(getattr(found, name)) for name in names}

@@ -17,9 +17,10 @@ from polyveil.arrays import FloatArray, IntArray
 from polyveil.attacks.crowds import Crowd
 from polyveil.attacks.result import Attack, Promise, attack_of, not_run
 from polyveil.attacks.scene import Scene
-from polyveil.models import KAnonymity, Model
+from polyveil.models import AnyColumns, KAnonymity, Model
 from polyveil.models.constraints import MinSize
 from polyveil.models.risk import ProsecutorRisk
+from polyveil.verification.any_columns import fewest_alike
 from polyveil.verification.classes import class_of_row
 
 
@@ -29,7 +30,7 @@ def linkage(scene: Scene) -> list[Attack]:
         # The quasi-identifiers hide people among those who look alike, whatever groups their values are in.
         alike = class_of_row(scene.visible, [column.name for column in scene.people.quasi])
         return [prosecutor(scene, np.bincount(alike)[alike], None, "")]
-    found = []
+    found = any_columns(scene)
     for number, crowd in enumerate(scene.crowds):
         sizes, note = crowd.statistics.sizes[crowd.group_of_record], _left_out(scene, crowd)
         column = None if len(scene.crowds) == 1 else " + ".join(crowd.attributes)
@@ -39,6 +40,30 @@ def linkage(scene: Scene) -> list[Attack]:
         if number == 0 and not scene.linked:
             found += register(scene, crowd)
     return found
+
+
+def any_columns(scene: Scene) -> list[Attack]:
+    """Whoever knows as many quasi-identifiers as the guarantee is about, and those that single people out best."""
+    asked = [model for model in scene.models if isinstance(model, AnyColumns)]
+    if not asked or scene.linked:
+        return []
+    model, names = asked[0], [column.name for column in scene.people.quasi]
+    groups = class_of_row(scene.visible, names)
+    chances = 1.0 / fewest_alike(scene.visible, names, model.columns, groups)[groups]
+    return [
+        attack_of(
+            f"linkage by any {min(model.columns, len(names))} quasi-identifiers",
+            None,
+            "knows those few quasi-identifiers of a person that fewest rows share; picks one of these rows",
+            chances,
+            1.0 / scene.people.rows,
+            Promise(np.full(len(chances), 1.0 / model.threshold), chances, model.statement()),
+            float(chances.max(initial=0.0)),
+            "exact: every combination was counted",
+            criterion="singling out",
+            unit=scene.unit,
+        )
+    ]
 
 
 def least_group(scene: Scene) -> tuple[int, Model] | None:

@@ -13,7 +13,7 @@ import polars as pl
 from polyveil.arrays import IntArray
 from polyveil.bounds import LossBound
 from polyveil.engines.base import BoundT, Engine, FiguresT, FoundT, Job, SourceT
-from polyveil.measure import measure_loss
+from polyveil.measure import loss_of_boxes, released_boxes
 from polyveil.methods import Task, partition, refined
 from polyveil.models import (
     Attribute,
@@ -134,6 +134,8 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
 
     def least_loss(self, job: Job, bound: Original, seconds: float, least_rows: int) -> LossBound | None:
         too_wide = least_rows > 0 and len(bound.coded.sensitive) > MOST_SENSITIVE
+        if job.policy.privacy.any is not None:  # what groups must lose does not bound what columns must
+            return None
         if job.form.name != "generalized" or bound.coded.rows < least_rows or too_wide:
             return None
         from polyveil.bounds.of_table import bound_of  # kernels are slow to load
@@ -161,7 +163,7 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
     def manifest(self, job: Job, bound: Original, found: Classes, figures: LocalFigures) -> dict[str, Any]:
         partition, statistics = found.partition, figures.statistics
         shown = with_released_domains(bound.coded, partition.class_of_row, job.policy)
-        loss = measure_loss(shown, partition.class_of_row)
+        loss = loss_of_boxes(shown, released_boxes(shown, partition))
         counts = None if figures.reference is None else {name: a.whole for name, a in figures.reference.items()}
         manifest = build_manifest(bound.bound, shown, job.method, partition, statistics, job.models, loss, counts)
         if bound.bound.person is not None:
@@ -188,7 +190,7 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
             seconds,
             bound.of_all_rows(found.partition.class_of_row),
             bound.notes,
-            original=bound,
+            original=replace(bound, cells=found.partition.cells),
             frame_kind=bound.kind,
         )
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from polyveil.arrays import IntArray
+from polyveil.partition import Partition
 from polyveil.table.coded import CodedTable
 from polyveil.table.domain import TreeDomain
 
@@ -45,6 +46,21 @@ def class_boxes(table: CodedTable, class_of_row: IntArray) -> Boxes:
         if isinstance(column.domain, TreeDomain) and column.domain.as_set:
             distinct[:, a] = _values_per_class(owner[order], codes, column.domain.size, len(sizes))
     return Boxes(sizes=sizes, low=low, high=high, distinct=distinct)
+
+
+def released_boxes(table: CodedTable, partition: Partition) -> Boxes:
+    """What is released of every class: what its rows have in common, or the parts of columns recoded one by one."""
+    boxes = class_boxes(table, partition.class_of_row)
+    if not partition.cells:
+        return boxes
+    kept = np.flatnonzero(partition.class_of_row >= 0)
+    first = kept[np.unique(partition.class_of_row[kept], return_index=True)[1]]
+    low, high, distinct = boxes.low.copy(), boxes.high.copy(), boxes.distinct.copy()
+    for a, (column, parts) in enumerate(zip(table.quasi, partition.cells, strict=True)):
+        found = class_boxes(replace(table, quasi=(column,)), parts)
+        for all_columns, one in ((low, found.low), (high, found.high), (distinct, found.distinct)):
+            all_columns[:, a] = one[parts[first], 0]
+    return Boxes(boxes.sizes, low, high, distinct)
 
 
 def _values_per_class(owner: IntArray, codes: IntArray, size: int, classes: int) -> IntArray:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from polyveil.arrays import BoolArray, FloatArray, IntArray
-from polyveil.measure.boxes import Boxes, class_boxes
+from polyveil.measure.boxes import Boxes, released_boxes
 from polyveil.partition import Partition, Slice
 from polyveil.table.coded import CodedTable, QuasiColumn
 from polyveil.table.domain import OrderedDomain
@@ -96,7 +96,7 @@ def expected_count(table: CodedTable, partition: Partition, query: Query, boxes:
     """The rows a reader of the release expects to match; `partition` is as the form publishes it."""
     kept = np.flatnonzero(partition.class_of_row >= 0)
     owner = partition.class_of_row[kept]
-    boxes = class_boxes(table, partition.class_of_row) if boxes is None else boxes
+    boxes = released_boxes(table, partition) if boxes is None else boxes
     chance = np.ones(boxes.classes)
     for a, column in enumerate(table.quasi):
         if column.name in query.quasi:
@@ -150,7 +150,7 @@ def query_error(
 ) -> QueryError:
     """|expected - true| / max(true, floor) over the queries; the floor is 0.1 % of the rows where none is given."""
     least = max(table.rows * 0.001, 1.0) if floor is None else floor
-    boxes = class_boxes(table, partition.class_of_row)
+    boxes = released_boxes(table, partition)
     errors = []
     for query in queries:
         truth = true_count(table, query)

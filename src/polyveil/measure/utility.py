@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from polyveil.measure.loss import measure_loss
+from polyveil.measure.loss import loss_of_boxes
 from polyveil.measure.queries import QueryError, query_error, random_queries
 from polyveil.measure.utility_model import ModelScore, model_scores
 from polyveil.measure.utility_shift import Association, Reconstruction, associations, distribution_shifts
@@ -64,7 +64,7 @@ def measure_utility(
         shift_by_column=shifts,
         associations=pairs,
         models=scores,
-        loss_by_attribute=measure_loss(table, partition.class_of_row).by_attribute,
+        loss_by_attribute=loss_of_boxes(table, view.boxes).by_attribute,
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from polyveil.arrays import FloatArray, IntArray
-from polyveil.measure.boxes import Boxes, class_boxes
+from polyveil.measure.boxes import Boxes, released_boxes
 from polyveil.partition import Partition, Slice
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import OrderedDomain
@@ -52,7 +52,7 @@ class Reconstruction:
 
     @cached_property
     def boxes(self) -> Boxes:
-        return class_boxes(self.table, self.partition.class_of_row)
+        return released_boxes(self.table, self.partition)
 
     @cached_property
     def slices(self) -> tuple[Slice, ...]:

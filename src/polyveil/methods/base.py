@@ -75,6 +75,9 @@ class Method(ABC, Generic[OptionsT]):
     judges_by_model: ClassVar[bool] = False
     """It asks the models themselves about classes, so it needs no constraints from them."""
 
+    recodes_columns: ClassVar[bool] = False
+    """Whether it can recode columns one by one, for guarantees about any few quasi-identifiers (`privacy.any`)."""
+
     def __init__(self, options: OptionsT) -> None:
         self.options = options
 

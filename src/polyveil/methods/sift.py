@@ -16,6 +16,9 @@ This package's own method.
    tables of up to 50,000 rows, with `fast` 5,000, up to six where few rows lose anything): asking for less then does
    not lose more by chance. The searches run side by side.
 
+5. With `privacy.any`, columns are recoded one by one instead, and there are no classes to move rows between (see
+   `_columns`): several recodings are tried, and the one of least loss is used.
+
 - Guarantee: every model asked for, in every class. Rows are suppressed only where the whole table as one class breaks a
   model, and no more than the policy allows.
 - Cost: O(d n log n) for the tree, and for the improvement an amount of work per row that `effort` sets: it grows in
@@ -33,6 +36,7 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from polyveil.methods._columns import recode_columns
 from polyveil.methods._kernels.judge import compile_constraints
 from polyveil.methods._kernels.reachable import reachable_basis, with_suppressed
 from polyveil.methods._search.clock import Clock
@@ -41,6 +45,8 @@ from polyveil.methods._search.estimate import in_words, seconds_for, time_left
 from polyveil.methods._search.schedule import Effort, Tell, seconds_of
 from polyveil.methods._search.stricter import begin, best_search
 from polyveil.methods.base import Method, Options, Task
+from polyveil.methods.mondrian import Mondrian, MondrianOptions
+from polyveil.models import AnyColumns
 from polyveil.partition import Partition, partition_of
 
 __all__ = ["Sift", "SiftOptions", "report_loss", "seconds_for"]
@@ -66,13 +72,25 @@ class Sift(Method[SiftOptions]):
     guarantee = "Every requirement is met in every group. Rows are left out only if the policy allows it and it helps."
     cost = "Time grows with rows, sensitive columns and effort; fast: about half a minute for a million rows."
     options_type = SiftOptions
+    recodes_columns = True
 
     def partition(self, task: Task) -> Partition:
         effort = self.options.effort
+        asked = next((model for model in task.models if isinstance(model, AnyColumns)), None)
+        if asked is not None:
+            with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
+                return recode_columns(task, asked, effort, clock, self._groups, _cuts)
         compile_side_by_side(compile_constraints(task.models, task.attributes, task.table), task.progress)
         task.progress.stage("searching")
         with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
             return self._partition(task, effort, clock)
+
+    def _groups(self, task: Task) -> Partition:
+        """Groups for rows that columns alone do not hide; of so many seconds, a quarter."""
+        effort = self.options.effort
+        shorter: Effort | float = effort / 4 if isinstance(effort, int | float) else "fast"
+        with Clock(seconds_of(shorter)) as clock, task.progress.stoppable(clock.end):
+            return self._partition(task, shorter, clock)
 
     def _partition(self, task: Task, effort: Effort | float, clock: Clock) -> Partition:
         basis = reachable_basis(task)
@@ -82,6 +100,10 @@ class Sift(Method[SiftOptions]):
         first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task))
         labels = best_search(basis.table, first, effort, secret, clock, tell)
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
+
+
+def _cuts(task: Task) -> Partition:
+    return Mondrian(MondrianOptions()).partition(task)
 
 
 def report_loss(task: Task, effort: Effort | float, clock: Clock) -> Tell:

@@ -1,6 +1,7 @@
 """Privacy models: each judges class statistics, says in plain words what it demands, helps against and leaves open."""
 
 from polyveil.models.anonymity import AlphaAnonymity, KAnonymity
+from polyveil.models.any_columns import AnyColumns
 from polyveil.models.base import TOLERANCE, FormField, Model, SensitiveModel, Verdict
 from polyveil.models.closeness import TCloseness
 from polyveil.models.disclosure import BasicBetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
@@ -29,6 +30,7 @@ __all__ = [
     "MODELS",
     "TOLERANCE",
     "AlphaAnonymity",
+    "AnyColumns",
     "Attribute",
     "BasicBetaLikeness",
     "Block",

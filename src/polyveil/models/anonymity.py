@@ -46,7 +46,7 @@ class KAnonymity(Model):
     def for_table(cls, policy: Policy) -> Sequence[Model]:
         """What k is about depends on the form of the release."""
         k, release = policy.privacy.k, policy.release
-        if k is None:
+        if k is None or policy.privacy.any is not None:
             return ()
         if release.form in (None, "generalized"):
             return (KAnonymity(k),)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from polyveil.models.anonymity import AlphaAnonymity, KAnonymity
+from polyveil.models.any_columns import AnyColumns
 from polyveil.models.base import Model
 from polyveil.models.closeness import TCloseness
 from polyveil.models.disclosure import BasicBetaLikeness, DeltaDisclosure, EnhancedBetaLikeness
@@ -31,6 +32,7 @@ from polyveil.policy.schema import Privacy
 
 _OWN: tuple[type[Model], ...] = (
     KAnonymity,
+    AnyColumns,
     ProsecutorRisk,
     JournalistRisk,
     AverageRisk,

@@ -7,7 +7,7 @@ values, but a class never has more values than rows. Models see one attribute of
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -129,6 +129,8 @@ class ClassStatistics:
     sizes: IntArray
     attributes: Mapping[str, Attribute]
     histograms: Mapping[str, Sparse]
+    alike: IntArray | None = field(default=None, kw_only=True)
+    """Per class the fewest rows that share its cells of any few quasi-identifiers, where a policy asks for that."""
 
     in_people: ClassVar[bool] = False
     """Whether people are counted, who may have several rows."""

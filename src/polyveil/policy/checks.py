@@ -157,6 +157,8 @@ def check_privacy(
         rule = "the policy requires no guarantee"
         yield PolicyFinding(("privacy",), rule, "Add one, for example privacy: {k: 5}")
     yield from _check_settings(privacy, lost, sensitive)
+    if privacy.any is not None:
+        yield from _check_any(privacy, lost, sketches)
     if complete:
         yield from _check_joint(privacy, sketches)
     yield from _check_l(privacy, sensitive)
@@ -203,6 +205,27 @@ def _check_settings(
         )
     if privacy.beta_kind != defaults.beta_kind and not asked("beta"):
         yield PolicyFinding(("privacy", "beta_kind"), "beta_kind changes beta, and no beta is given", "Add beta")
+
+
+def _check_any(privacy: Privacy, lost: frozenset[str], sketches: Mapping[str, ColumnDraft]) -> Iterator[PolicyFinding]:
+    """k about any few quasi-identifiers makes no groups of people, which every other guarantee is about."""
+    at = ("privacy", "any")
+    if privacy.k is None and "k" not in lost:
+        rule = "any says how many quasi-identifiers k is about, and no k is given"
+        yield PolicyFinding(at, rule, "Add k, for example privacy: {k: 5, any: 3}")
+    keys = [key for key in guarantee_keys(Privacy) if key not in ("k", "any")]
+    asked = [key for key in keys if getattr(privacy, key) not in (None, ())]
+    asked += [f"{key} of {name}" for name, each in sketches.items() for key in guarantee_keys(Column) if each.has(key)]
+    if asked:
+        rule = f"{listed(asked)} is about groups that share all quasi-identifiers, which any does not make"
+        yield PolicyFinding(at, rule, "Remove any, or the other guarantees")
+    for name, each in sketches.items():
+        if each.column.role == "person":
+            rule = "any counts rows, and a person may have several"
+            yield PolicyFinding(at, rule, "Remove any, or make a table with one row per person")
+        if each.column.recode == "set":
+            rule = "any divides columns into ranges and groups of a hierarchy, and recode: set has neither"
+            yield PolicyFinding(("columns", name, "recode"), rule, "Remove recode: set, or give a hierarchy")
 
 
 def _check_l(privacy: Privacy, sensitive: Mapping[str, ColumnDraft]) -> Iterator[PolicyFinding]:

@@ -81,6 +81,8 @@ def check_tables(
     if privacy.risk is not None:
         rule = "risk is guaranteed for releases of one table"
         yield PolicyFinding(("privacy", "risk"), rule, "Use k: a risk of at most 1/k in every table")
+    if privacy.any is not None:
+        yield PolicyFinding(("privacy", "any"), "any is guaranteed for releases of one table", "Remove any")
     for number, joint in enumerate(privacy.joint):
         if len({table_of(name) for name in joint.columns}) > 1:
             rule = "the columns are in different tables, and no row tells which of their values belong together"

@@ -195,6 +195,9 @@ class Privacy(Part):
     k: Annotated[Whole | None, ABOUT_GROUPS] = Field(
         default=None, ge=2, description="least number of rows that look alike"
     )
+    any: Annotated[Whole | None, Sets("k")] = Field(
+        default=None, ge=1, description="k is about any so many quasi-identifiers, instead of all of them together"
+    )
     risk: Annotated[Risk | None, ABOUT_GROUPS] = Field(
         default=None,
         description="greatest or mean chance of finding a person: {max: 0.09} or {average: 0.09, strict_k: 3}",
@@ -229,7 +232,8 @@ class Privacy(Part):
     @property
     def least_group(self) -> int:
         """The least number of people of a group that is asked for directly, by k or by a risk; 1 if nothing is."""
-        return max(self.k or 1, 1 if self.risk is None else self.risk.least_group)
+        k = self.k if self.any is None else None
+        return max(k or 1, 1 if self.risk is None else self.risk.least_group)
 
 
 class LinkedTable(Part):

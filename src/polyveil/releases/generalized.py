@@ -7,13 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray
-from polyveil.measure import class_boxes
+from polyveil.errors import Fault
+from polyveil.measure import released_boxes
+from polyveil.methods.base import Method
 from polyveil.models import Attribute, ClassStatistics, from_classes
+from polyveil.models.any_columns import least_alike
 from polyveil.partition import Partition, partition_of
 from polyveil.policy import Policy
 from polyveil.releases.cells import node_cells, number_cells, range_cells, set_cells, text_column
@@ -30,7 +34,24 @@ class Generalized(Form):
 
     name = "generalized"
 
+    def faults(self, policy: Policy, method: Method[Any]) -> list[Fault]:
+        if policy.privacy.any is None:
+            return []
+        faults = []
+        if not method.recodes_columns:
+            rule = f"the method {method.name} makes groups that share all quasi-identifiers, which any does not need"
+            faults.append(Fault("privacy.any", rule, "Use method: {name: sift}, or remove any"))
+        if policy.method.refine is not None:
+            rule = "refine moves rows between groups, and any makes none"
+            faults.append(Fault("method.refine", rule, "Remove refine; method.effort says how long to search"))
+        if policy.release.numbers != "interval":
+            rule = "any is counted by the cells, and numbers of different ranges may be the same"
+            faults.append(Fault("release.numbers", rule, "Write numbers: interval, or leave it out"))
+        return faults
+
     def arrange(self, bound: Bound, table: CodedTable, partition: Partition, rng: np.random.Generator) -> Partition:
+        if bound.policy.privacy.any is not None:
+            return _by_cells(bound, table, partition)
         return replace(partition, class_of_row=join_look_alikes(bound, table, partition.class_of_row))
 
     def statistics(
@@ -40,7 +61,10 @@ class Generalized(Form):
         codes: Mapping[str, IntArray],
         attributes: Mapping[str, Attribute],
     ) -> ClassStatistics:
-        return from_classes(partition.class_of_row, codes, attributes)
+        found = from_classes(partition.class_of_row, codes, attributes)
+        if policy.privacy.any is None or not partition.cells:
+            return found
+        return replace(found, alike=least_alike(partition.class_of_row, partition.cells, policy.privacy.any))
 
     def tables(self, bound: Bound, table: CodedTable, partition: Partition) -> dict[str, pl.DataFrame]:
         kept = pl.Series(partition.class_of_row >= 0)
@@ -71,10 +95,19 @@ def join_look_alikes(bound: Bound, table: CodedTable, class_of_row: IntArray) ->
     return partition_of(joined).class_of_row
 
 
+def _by_cells(bound: Bound, table: CodedTable, partition: Partition) -> Partition:
+    """The partition with parts and classes as a reader tells them apart: by the text of their cells."""
+    frame = pl.DataFrame(quasi_columns(bound, table, partition))
+    cells = tuple(cell.rank("dense").fill_null(0).to_numpy().astype(np.int64) for cell in frame.get_columns())
+    alike = frame.select(pl.struct(pl.all()).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
+    numbered = tuple(partition_of(parts).class_of_row for parts in cells)
+    return replace(partition, class_of_row=partition_of(alike).class_of_row, cells=numbered)
+
+
 def quasi_columns(bound: Bound, table: CodedTable, partition: Partition) -> list[pl.Series]:
     """The generalized quasi-identifiers of the rows that are kept, in table order."""
     class_of_row = partition.class_of_row
-    boxes = class_boxes(table, class_of_row)
+    boxes = released_boxes(table, partition)
     kept = class_of_row[class_of_row >= 0]
     numbers = bound.policy.release.numbers
     result = []

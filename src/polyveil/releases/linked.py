@@ -64,6 +64,9 @@ class Linked(Form):
         if policy.privacy.risk is not None:
             rule = f"risk is guaranteed by making rows alike, and the {self.name} form links people to groups instead"
             faults.append(Fault("privacy.risk", rule, "Use form: generalized, or remove risk"))
+        if policy.privacy.any is not None:
+            rule = f"any is guaranteed by recoding columns, and the {self.name} form links people to groups instead"
+            faults.append(Fault("privacy.any", rule, "Use form: generalized, or remove any"))
         if generalize == "kaca" and k is None:
             faults.append(Fault("release.generalize", "kaca makes k rows alike, and no k is given", "Give privacy.k"))
         if method.makes_own_slices and generalize == "range":

@@ -143,6 +143,8 @@ class Original:
     """Rows of the table that was read."""
     hint: str | None = None
     """What else the steward can do with the release."""
+    cells: tuple[IntArray, ...] = ()
+    """The parts that the rows are released with, if columns were recoded one by one (see `Partition`)."""
 
     def of_all_rows(self, class_of_row: IntArray) -> IntArray:
         """The class of every row that was read; -1 for those left out."""

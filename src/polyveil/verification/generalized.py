@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import polars as pl
 from polyveil.arrays import IntArray
 from polyveil.models import Attribute, ClassStatistics, JointAttribute, from_classes, models_for
 from polyveil.policy import Policy
+from polyveil.verification.any_columns import fewest_alike
 from polyveil.verification.attributes import Declared, codes_of_cells, declared_attributes
 from polyveil.verification.claims import check_claims, judge_against_released, judge_promises
 from polyveil.verification.classes import class_of_row
@@ -46,6 +48,9 @@ def verify_generalized(
     codes, attributes = with_joint(policy, codes, {name: known.attribute for name, known in declared.items()})
     classes = class_of_row(frame, policy.having("quasi"))
     statistics = from_classes(classes, codes, attributes)
+    if policy.privacy.any is not None:
+        alike = fewest_alike(frame, policy.having("quasi"), policy.privacy.any, classes)
+        statistics = replace(statistics, alike=alike)
     models = models_for(policy, attributes)
     promises, verdicts = judge_promises(models, statistics)
     findings += check_distribution(manifest, statistics)

@@ -104,7 +104,7 @@ def _original_rows(original: Original, of_row: IntArray, cells: pl.DataFrame, cl
     if bound.policy.release.generalize == "none":
         mine = pl.DataFrame([published(c.cells).rename(c.name) for c in bound.quasi])[kept]
     else:
-        mine = pl.DataFrame(quasi_columns(bound, original.coded, Partition(of_row)))
+        mine = pl.DataFrame(quasi_columns(bound, original.coded, Partition(of_row, cells=original.cells)))
     known = cells.with_columns(pl.Series(CLASS, classes)).unique()
     names = list(cells.columns)
     found = mine.join(known, on=names, how="left", nulls_equal=True, maintain_order="left") if names else mine

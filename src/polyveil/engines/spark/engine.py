@@ -105,6 +105,9 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
             if getattr(risk, key, None) is not None:
                 rule = "what all groups together have is not known block by block"
                 faults.append(Fault(f"privacy.risk.{key}", rule, "Use max, or leave --engine spark out"))
+        if policy.privacy.any is not None:
+            rule = "columns are recoded for all rows at once, not block by block"
+            faults.append(Fault("privacy.any", rule, "Remove it, or leave --engine spark out"))
         if policy.tables:
             faults.append(Fault("tables", "Spark reads one table", "Leave --engine spark out"))
         for key, names in (("replace", policy.pseudonyms), ("shift", policy.shifted)):

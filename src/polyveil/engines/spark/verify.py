@@ -36,6 +36,8 @@ def verify(place: Path | str, spark: SparkSession, *, signer: Path | str | None 
     policy = from_public(manifest["policy"])
     if policy.privacy.joint:
         raise InputError("Spark does not measure privacy.joint, which this release guarantees. Leave --engine out")
+    if policy.privacy.any is not None:
+        raise InputError("Spark does not measure privacy.any, which this release guarantees. Leave --engine out")
     risk = policy.privacy.risk
     if risk is not None and (risk.average is not None or risk.unique_in_population is not None):
         words = "Spark does not measure the risk of all groups together, which this release guarantees"

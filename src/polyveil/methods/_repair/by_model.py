@@ -17,7 +17,7 @@ from polyveil.arrays import BoolArray, IntArray
 from polyveil.errors import Fault, PolicyError
 from polyveil.methods._repair.merging import Failing, merge_failing
 from polyveil.methods.base import Method, Task
-from polyveil.models import Model, codes_of, from_classes
+from polyveil.models import AnyColumns, Model, codes_of, from_classes
 from polyveil.models.constraints import OnlyByModel
 from polyveil.partition import Partition, partition_of
 
@@ -25,7 +25,8 @@ from polyveil.partition import Partition, partition_of
 def partition(method: Method[Any], task: Task) -> Partition:
     """The method's classes; those that break a model without constraints are merged until none does."""
     others = tuple(model for model in task.models if only_by_model(model, task))
-    if not others or method.judges_by_model:
+    by_columns = method.recodes_columns and any(isinstance(model, AnyColumns) for model in others)
+    if not others or method.judges_by_model or by_columns:
         return method.partition(task)
     searched = replace(task, models=tuple(model for model in task.models if model not in others))
     found = method.partition(searched)
