@@ -195,7 +195,7 @@ class Privacy(Part):
     k: Annotated[Whole | None, ABOUT_GROUPS] = Field(
         default=None, ge=2, description="least number of rows that look alike"
     )
-    any: Annotated[Whole | None, Sets("k")] = Field(
+    any: Annotated[Whole | None, ABOUT_GROUPS] = Field(
         default=None, ge=1, description="k is about any so many quasi-identifiers, instead of all of them together"
     )
     risk: Annotated[Risk | None, ABOUT_GROUPS] = Field(
