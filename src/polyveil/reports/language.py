@@ -24,6 +24,8 @@ from polyveil.errors import InputError
 
 NAMES = frozenset({"column", "columns", "name", "method"})
 """Placeholders that hold names, which stay as they are; the others in a known text hold numbers."""
+PARTS = "parts"
+"""The placeholder that holds known texts, one after the other with commas between them."""
 
 _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e[+-]?\d+)?")
 
@@ -86,9 +88,15 @@ def say_known(text: str, /) -> str:
         return language.texts[text]
     for pattern, spoken in language.patterns:
         if found := pattern.fullmatch(text):
-            values = found.groupdict()
-            return spoken.format(**{key: v if key in NAMES else language.numbers(v) for key, v in values.items()})
+            return spoken.format(**{key: _value(language, key, v) for key, v in found.groupdict().items()})
     return missing(text)
+
+
+def _value(language: Language, placeholder: str, value: str) -> str:
+    """What stands for a placeholder of a known text, in the language."""
+    if placeholder == PARTS:
+        return ", ".join(say_known(part) for part in value.split(", "))
+    return value if placeholder in NAMES else language.numbers(value)
 
 
 def missing(text: str) -> str:
@@ -122,5 +130,5 @@ def _pattern(text: str) -> re.Pattern[str]:
             parts.append(f"(?P={name})")
         else:
             seen.add(name)
-            parts.append(f"(?P<{name}>.+?)" if name in NAMES else f"(?P<{name}>\\S+?)")
+            parts.append(f"(?P<{name}>.+?)" if name in NAMES or name == PARTS else f"(?P<{name}>\\S+?)")
     return re.compile("".join(parts), re.DOTALL)
