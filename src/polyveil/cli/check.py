@@ -38,6 +38,9 @@ def check(
     show_classes: Annotated[
         int, typer.Option(help="List the row numbers of this many of the smallest groups.", min=0)
     ] = 0,
+    safe_harbor: Annotated[
+        bool, typer.Option("--safe-harbor", help="Look for the 18 kinds of identifiers of HIPAA's Safe Harbor instead.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Measure whether a table is already anonymous.
@@ -45,6 +48,7 @@ def check(
     Measures DATA as it is with every privacy model, and says in how many groups and rows a requirement is not met. A
     group is all rows with equal cells in the quasi-identifiers; a missing cell counts as a value.
     Exit code 0: all requirements are met (or none were given); 1: one is not met.
+    With --safe-harbor, every kind of identifier is found, not found, or cannot be told by a program; 1 if one is found.
 
         polyveil check patients.csv --quasi age,sex,zip --sensitive disease,salary --k 5 --t 0.2
     """
@@ -58,8 +62,13 @@ def check(
                 "--policy already contains the columns and thresholds. Leave out --quasi, --sensitive, --k, --l and --t"
             )
         asked = {name: value for name, value in (("k", k), ("l", l), ("t", t)) if value is not None}
+        if safe_harbor and (policy or quasi or sensitive or person or k or l or t is not None or show_classes):
+            raise InputError("--safe-harbor looks at the whole table as it is. Leave out the policy and requirements")
         options = {"missing": missing, "table": table, "query": query, "sheet": sheet, "as_of": as_of}
         reading = {name: value for name, value in options.items() if value}
+        if safe_harbor:
+            _look_for_identifiers(data, reading, as_json=as_json)
+            return
         names = {"quasi": _names(quasi), "sensitive": _names(sensitive)}
         checkup = run(data, policy, **names, privacy=asked, person=person, reading=reading)
         if as_json:
@@ -67,6 +76,27 @@ def check(
         else:
             _show(checkup, show_classes)
     if checkup.outcome == "fails":
+        raise typer.Exit(1)
+
+
+def _look_for_identifiers(data: str, reading: dict[str, Any], *, as_json: bool) -> None:
+    from polyveil.table.profiling.safe_harbor import check_safe_harbor
+
+    found = check_safe_harbor(data, reading=reading)
+    if as_json:
+        print_json(found.to_dict())
+    else:
+        from polyveil.cli.show import console, plain_table
+
+        out = console()
+        out.print(f"[bold]{found.answer()}[/]\n")
+        table: Any = plain_table("", "kind of identifier", "answer", "columns", "why")
+        colours = {"found": "red", "not found": "green", "cannot be told": "yellow"}
+        for each in found.kinds:
+            colour = colours[each.answer]
+            table.add_row(each.letter, each.kind, f"[{colour}]{each.answer}[/]", ", ".join(each.columns), each.reason)
+        out.print(table)
+    if found.found:
         raise typer.Exit(1)
 
 
