@@ -50,3 +50,10 @@ def test_a_browser_that_fails_leaves_nothing(
     with pytest.raises(InputError, match="could not print the report"):
         polyveil.report(release, out=tmp_path / "report.pdf")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["report.docx", "report"])
+def test_other_files_are_refused_before_they_are_written(release: polyveil.Release, tmp_path: Path, name: str) -> None:
+    with pytest.raises(InputError, match=r"written as \.html or \.pdf"):
+        polyveil.report(release, out=tmp_path / name)
+    assert list(tmp_path.iterdir()) == []

@@ -87,6 +87,8 @@ def report(
     target = None if out is None else Path(out)
     if target is not None:
         check_page_target(target, overwrite=overwrite)
+        if target.suffix.lower() not in FORMATS:
+            raise InputError(f"{target.name}: a report is written as .html or .pdf; only a dossier can be .docx")
         if _is_pdf(target):
             find_browser()
     if row_map is not None and original is None:
@@ -100,6 +102,9 @@ def report(
     if target is not None:
         write_page(target, to_pdf(page) if _is_pdf(target) else page)
     return page
+
+
+FORMATS = (".html", ".htm", ".pdf")
 
 
 def _is_pdf(target: Path) -> bool:
