@@ -33,6 +33,7 @@ LAYERS = (
     ("verification",),
     ("schemas",),
     ("attacks",),
+    ("analyses",),
     ("reports",),
     ("releases",),
     ("engines",),

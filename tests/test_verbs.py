@@ -20,7 +20,7 @@ import pytest
 
 import polyveil
 
-VERBS = ("read", "profile", "check", "anonymize", "verify", "attack", "advise", "compare", "report", "bound")
+VERBS = ("read", "profile", "check", "anonymize", "verify", "attack", "advise", "compare", "report", "bound", "analyze")
 PUBLIC = {
     *VERBS,
     *("PolyveilError", "InputError", "PolicyError", "Unsatisfiable", "VerificationFailed"),
@@ -35,6 +35,7 @@ PUBLIC = {
         "Advice",
         "Comparison",
         "LossBound",
+        "Analyses",
     ),
     "__version__",
 }

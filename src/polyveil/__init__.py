@@ -21,6 +21,7 @@ from polyveil.version import __version__
 if TYPE_CHECKING:
     from polyveil.advice.advice import Advice, advise
     from polyveil.advice.compare import Comparison, compare
+    from polyveil.analyses import Analyses, analyze
     from polyveil.attacks import AttackReport, attack
     from polyveil.bounds import LossBound, bound
     from polyveil.checkup import Checkup, check
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "polyveil.advice.advice": ("Advice", "advise"),
     "polyveil.advice.compare": ("Comparison", "compare"),
+    "polyveil.analyses": ("Analyses", "analyze"),
     "polyveil.attacks": ("AttackReport", "attack"),
     "polyveil.bounds": ("LossBound", "bound"),
     "polyveil.checkup": ("Checkup", "check"),
@@ -64,6 +66,7 @@ def __dir__() -> list[str]:
 
 __all__ = [
     "Advice",
+    "Analyses",
     "AttackReport",
     "Checkup",
     "Comparison",
@@ -80,6 +83,7 @@ __all__ = [
     "VerificationFailed",
     "__version__",
     "advise",
+    "analyze",
     "anonymize",
     "attack",
     "bound",

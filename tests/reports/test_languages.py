@@ -57,7 +57,13 @@ def texts_in_code() -> set[str]:
                 found |= {
                     arg.value for arg in node.args if isinstance(arg, ast.Constant) and isinstance(arg.value, str)
                 }
-    return found | {*sections.GUESSES, *steward.ATTACKS, steward.NOT_PUBLIC, *distributions.DISTANCE_WORDS.values()}
+    return found | {
+        *sections.GUESSES,
+        *steward.ATTACKS,
+        *steward.ANALYSES,
+        steward.NOT_PUBLIC,
+        *distributions.DISTANCE_WORDS.values(),
+    }
 
 
 def placeholders(text: str) -> list[str]:
@@ -104,7 +110,8 @@ def test_a_whole_report_has_no_english_sentence(code: str, case: str, monkeypatc
         table = PEOPLE
         policy = {**policy, "columns": {**COLUMNS, "who": {"role": "person"}}, "privacy": {"k": 3}}
     release = polyveil.anonymize(table, policy, seed=1)
-    page = polyveil.report(release, original=table, language=code)
+    asked = [{"linear": "pay", "on": ["age"]}, {"table": ["share", "ill"]}]
+    page = polyveil.report(release, original=table, analyses=asked, language=code)
     assert missing == []
     assert f'<html lang="{code}">' in page
     # The publisher's words and the names and values of the data are no texts of ours.

@@ -11,7 +11,7 @@ pytest.importorskip("nicegui", reason="the workbench needs the web extra")
 pytest.importorskip("playwright", reason="the pages are driven with playwright")
 
 import httpx2 as httpx
-from playwright.sync_api import Browser, expect
+from playwright.sync_api import Browser, Page, expect
 
 from workbench_server import TOKEN, Server, browser, running
 
@@ -28,6 +28,7 @@ TABLE = "age,weight,height,illness\n" + "\n".join(
     f"{20 + i % 60},{50 + (i * 7) % 51},{150 + (i * 13) % 41},{('flu', 'HIV', 'cold', 'gout')[i % 4]}"
     for i in range(3000)
 )
+FIRST, SECOND = "age", "illness"
 RUN = 300_000
 """The first run of a fresh checkout compiles the kernels."""
 
@@ -71,5 +72,26 @@ def test_a_run_tells_how_far_it_is_and_stops_with_the_best_so_far(server: Server
     page.get_by_role("button", name="Attack this release").click()
     expect(page.get_by_role("progressbar", name="Progress of the attacks")).to_be_visible()
     expect(page.get_by_role("region", name="Attacks")).to_be_visible(timeout=RUN)
+    _analyses_survive(page, f"{server.url}/explore/{table}?run={run}&tab=analyses", client, run)
     context.close()
     client.close()
+
+
+def _analyses_survive(page: Page, address: str, client: httpx.Client, run: str) -> None:
+    """What is not filled in is named; a cross table is compared, with the figures of the library."""
+    page.goto(address)
+    page.get_by_role("button", name="Compare").click()
+    expect(page.get_by_text("Choose: Outcome, Explained by")).to_be_visible()
+    page.get_by_role("button", name="Cross table").click()
+    for label, name in (("First column", FIRST), ("Second column", SECOND)):
+        field = page.get_by_label(label, exact=True)
+        field.fill(name)
+        page.get_by_role("option", name=name, exact=True).click()
+    page.get_by_role("button", name="Compare").click()
+    region = page.get_by_role("region", name=f"{FIRST} × {SECOND}")
+    expect(region).to_be_visible(timeout=RUN)
+    shown = region.locator("tbody tr").first.locator("th,td").all_inner_texts()
+    assert shown[-1] in ("yes", "no")
+    assert re.fullmatch(r"\d+ %", shown[5])
+    whole = sum(float(row.locator("td").first.inner_text()) for row in region.locator("tbody tr").all())
+    assert whole == pytest.approx(1, abs=0.01), "the shares of all cells"

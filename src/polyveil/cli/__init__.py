@@ -8,6 +8,7 @@ from __future__ import annotations
 import typer
 
 from polyveil.cli.advise import advise
+from polyveil.cli.analyze import analyze
 from polyveil.cli.anonymize import anonymize
 from polyveil.cli.attack import attack
 from polyveil.cli.bound import bound
@@ -52,6 +53,7 @@ for command in (
     anonymize,
     verify,
     attack,
+    analyze,
     bound,
     compare,
     report,

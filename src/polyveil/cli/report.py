@@ -23,6 +23,10 @@ def report(
         Path | None,
         typer.Option(help="With --original: the row_map.parquet of the release. Adds how useful the release is."),
     ] = None,
+    analyses: Annotated[
+        Path | None,
+        typer.Option(help="With --original: a YAML file of analyses, as for `polyveil analyze`. Adds their results."),
+    ] = None,
     language: Annotated[str, typer.Option(help="The language of the page: en (English) or de (German).")] = "en",
     dossier: Annotated[
         str | None,
@@ -58,7 +62,15 @@ def report(
             return
         if evidence is not None or sign is not None:
             raise InputError("--evidence and --sign go with --dossier")
-        run(release, out=out, original=original, row_map=row_map, overwrite=overwrite, language=language)
+        run(
+            release,
+            out=out,
+            original=original,
+            row_map=row_map,
+            overwrite=overwrite,
+            analyses=analyses,
+            language=language,
+        )
         print_json({"report": str(out)}) if as_json else typer.echo(out)
 
 

@@ -11,6 +11,7 @@ import polars as pl
 
 from polyveil.errors import InputError
 from polyveil.reports.bars import Bar, bars
+from polyveil.reports.charts import Curve, curves
 from polyveil.reports.language import say, say_known
 from polyveil.reports.markup import Markup, fixed, number, percent, table, tag
 from polyveil.reports.page import Section
@@ -18,6 +19,7 @@ from polyveil.table.source import Table, read
 from polyveil.verification import ReleaseLike, load_release
 
 if TYPE_CHECKING:
+    from polyveil.analyses import Analyses, Compared
     from polyveil.attacks import Attack, AttackReport
     from polyveil.measure.utility import Utility
 
@@ -27,6 +29,11 @@ ATTACKS = (
     *("allowed", "tried", "verdict"),
 )
 """The columns of the table of attacks."""
+ANALYSES = (
+    *("figure", "original", "95 % interval", "release", "95 % interval of the release", "overlap of the intervals"),
+    "same conclusion",
+)
+"""The columns of the table of an analysis."""
 
 
 def steward_sections(
@@ -34,16 +41,21 @@ def steward_sections(
     original: Any,
     *,
     row_map: Path | None = None,
+    analyses: Any = None,
     trials: int = 2000,
     reading: Mapping[str, Any] | None = None,
 ) -> list[Section]:
-    """Attacks with the original table and, where the row map of a generalized release is at hand, its usefulness."""
+    """Attacks with the original table and, where they can be had, the release's usefulness and analyses on both."""
     from polyveil.attacks import attack
 
     table = read(original, **(reading or {}))
     sections = [attack_section(attack(release, table, trials=trials))]
     if row_map is not None:
         sections.append(utility_section(_utility(release, table, row_map)))
+    if analyses is not None:
+        from polyveil.analyses import analyze
+
+        sections.append(analyses_section(analyze(release, table, analyses)))
     return sections
 
 
@@ -124,6 +136,61 @@ def utility_section(utility: Utility) -> Section:
         caption = say("Right answers of a model on original rows")
         parts.append(table(headers, models, caption=caption, numbers=[1, 2, 3]))
     return Section("utility", say("How useful it still is"), tuple(parts))
+
+
+def analyses_section(found: Analyses) -> Section:
+    """Every figure of every analysis on both tables, with the overlap of the intervals."""
+    parts: list[Markup] = [
+        tag(
+            "p",
+            say_known(found.answer()),
+            " ",
+            say(
+                "Values were drawn {draws} times from the cells of the release, and the results combined (Rubin's "
+                "rules). The tables agree in {score} of 1,000 points over combinations of three columns (k-marginal); "
+                "a random half of the original would have {half}.",
+                draws=number(found.draws),
+                score=number(round(found.k_marginal)),
+                half=number(round(found.k_marginal_half)),
+            ),
+            " ",
+            tag("strong", say(NOT_PUBLIC)),
+        )
+    ]
+    for each in found.analyses:
+        parts.append(tag("h3", each.title, " ", tag("span", say_known(each.kind), class_="kind")))
+        parts += [
+            curves(
+                name or each.title,
+                [Curve(say("original"), list(times), list(before)), Curve(say("release"), list(times), list(after))],
+                x_label=say("time"),
+                y_label=say("share that survives"),
+                y_percent=True,
+            )
+            for name, times, before, after in each.curves
+        ]
+        caption = f"{each.title}: {say('figures on both tables')}"
+        parts.append(
+            table([say(name) for name in ANALYSES], _figures(each), caption=caption, numbers=range(1, 6))
+            if each.estimates
+            else tag("p", say_known(each.note))
+        )
+    return Section("analyses", say("Does an analysis survive?"), tuple(parts))
+
+
+def _figures(each: Compared) -> list[tuple[str, ...]]:
+    return [
+        (
+            figure.term,
+            number(figure.original),
+            say("{low} to {high}", low=number(figure.low), high=number(figure.high)),
+            number(figure.released),
+            say("{low} to {high}", low=number(figure.released_low), high=number(figure.released_high)),
+            percent(figure.overlap, 0),
+            say("yes") if figure.same_conclusion else say("no"),
+        )
+        for figure in each.estimates
+    ]
 
 
 def _utility(release: ReleaseLike, original: Table, row_map: Path) -> Utility:

@@ -42,6 +42,7 @@ def report(
     row_map: Path | str | None = None,
     overwrite: bool = False,
     reading: Mapping[str, Any] | None = None,
+    analyses: Any = None,
     language: str = "en",
 ) -> ReportPage:
     """Make the page that tells a reader what a release guarantees, what it cost and what it does not cover.
@@ -60,6 +61,8 @@ def report(
         Replace an older file of that name.
     reading : dict, optional
         Options of `polyveil.read` for `original`.
+    analyses : list of dict or path, optional
+        With `original`: analyses as `polyveil.analyze` takes them. Adds their results on both tables.
     language : {"en", "de"}
         The language of the page: English or German.
 
@@ -93,11 +96,13 @@ def report(
             find_browser()
     if row_map is not None and original is None:
         raise InputError("--row-map needs the original table as well. Add --original")
+    if analyses is not None and original is None:
+        raise InputError("--analyses needs the original table as well. Add --original")
     with speaking(language):
         more: Sequence[Section] = ()
         if original is not None:
             path = None if row_map is None else Path(row_map)
-            more = steward_sections(release, original, row_map=path, reading=reading)
+            more = steward_sections(release, original, row_map=path, reading=reading, analyses=analyses)
         page = ReportPage(_verified_page(release, more))
     if target is not None:
         write_page(target, to_pdf(page) if _is_pdf(target) else page)

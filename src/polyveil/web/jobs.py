@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from contextlib import suppress
+from typing import Any
 
 from polyveil.errors import PolyveilError
 from polyveil.processes import command, environment
@@ -41,6 +42,11 @@ class Jobs:
         """Queue attacks on the release of a finished run."""
         self.check_room()
         return self.queue(self.store.add_attack(run))
+
+    def analyze(self, run: StoredRun, asked: list[dict[str, Any]]) -> StoredRun:
+        """Queue analyses on the table of a finished run and on its release."""
+        self.check_room()
+        return self.queue(self.store.add_analyses(run, asked))
 
     def check_room(self) -> None:
         """Refuse where too many runs wait already."""

@@ -32,7 +32,7 @@ ENDINGS = (
 MOST_FILES = 1000
 """Files of this machine that are offered for choice."""
 
-RunKind = Literal["anonymize", "bundle", "attack"]
+RunKind = Literal["anonymize", "bundle", "attack", "analyses"]
 RunState = Literal["waiting", "running", "done", "failed", "cancelled", "crashed", "interrupted"]
 FINISHED: frozenset[RunState] = frozenset({"done", "failed", "cancelled", "crashed", "interrupted"})
 
@@ -74,7 +74,7 @@ class StoredRun:
     outcome: Mapping[str, Any]
     kind: RunKind = "anonymize"
     of: str | None = None
-    """The run that an attack is about."""
+    """The run that attacks or analyses are about."""
     seed: int | None = None
 
     @property
@@ -216,6 +216,14 @@ class Store:
         title = f"attack on {run.title}"
         return self._save_run(folder, self.table(run.table), title, kind="attack", of=run.id, release=str(run.bundle))
 
+    def add_analyses(self, run: StoredRun, asked: list[dict[str, Any]]) -> StoredRun:
+        """Analyses on the table of a run and on its release."""
+        folder = self._new(self.runs_folder)
+        title, release = f"analyses on {run.title}", str(run.bundle)
+        return self._save_run(
+            folder, self.table(run.table), title, kind="analyses", of=run.id, release=release, asked=asked
+        )
+
     def add_bundle(self, name: str, content: BinaryIO) -> StoredRun:
         """A release that was downloaded earlier, to be looked at again; refuses what is no bundle, and large ones."""
         folder = self._new(self.runs_folder)
@@ -268,19 +276,19 @@ class Store:
         kept = [run for run in found if kind in (None, run.kind) and table in (None, run.table)]
         return sorted(kept, key=lambda run: -run.created)
 
-    def attack_on(self, run_id: str) -> StoredRun | None:
-        """The newest attack on a run's release."""
-        return next((run for run in self.runs("attack") if run.of == run_id), None)
+    def newest_on(self, run_id: str, kind: RunKind) -> StoredRun | None:
+        """The newest attack, or the newest analyses, on a run's release."""
+        return next((run for run in self.runs(kind) if run.of == run_id), None)
 
     def set_state(self, run_id: str, state: RunState) -> None:
         write_json(self._folder(self.runs_folder, run_id) / "state.json", {"state": state, "changed": time.time()})
 
     def delete_run(self, run_id: str) -> None:
-        """Delete a run with its bundle and the attacks on it."""
+        """Delete a run with its bundle and what was done with it."""
         self.run(run_id)
-        for attack in self.runs("attack"):
-            if attack.of == run_id:
-                shutil.rmtree(attack.folder, ignore_errors=True)
+        for other in self.runs(kind=None):
+            if other.of == run_id:
+                shutil.rmtree(other.folder, ignore_errors=True)
         shutil.rmtree(self._folder(self.runs_folder, run_id), ignore_errors=True)
 
     # -- housekeeping -----------------------------------------------------------------------------------------------

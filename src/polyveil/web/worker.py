@@ -197,7 +197,19 @@ def _attack(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[
     return {"attacks": report.to_dict()}
 
 
-WORK = {"anonymize": _anonymize, "bundle": _open_bundle, "attack": _attack}
+def _analyze(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[str, Any]:
+    """Run analyses on the table and on the release of another run."""
+    from polyveil.analyses import analyze
+
+    progress.stage("analyses")
+    found = analyze(Path(about["release"]), Path(about["path"]), about["asked"], reading=about.get("reading"))
+    curves = [
+        [[name, *(values.tolist() for values in points)] for name, *points in each.curves] for each in found.analyses
+    ]
+    return {"analyses": {**found.to_dict(), "answer": found.answer(), "curves": curves}, "asked": about["asked"]}
+
+
+WORK = {"anonymize": _anonymize, "bundle": _open_bundle, "attack": _attack, "analyses": _analyze}
 
 
 def main() -> None:

@@ -40,7 +40,7 @@ def attacks_on(bench: Workbench, run: StoredRun) -> None:
         button.props("outline no-caps").style("align-self: start")
 
     def draw() -> None:
-        attack = bench.store.attack_on(run.id)
+        attack = bench.store.newest_on(run.id, "attack")
         stamp = "none" if attack is None else f"{attack.id} {stamp_of(attack)}"
         if stamp == shown["stamp"]:
             return

@@ -147,6 +147,33 @@ def _wide(classes: Sequence[Sequence[float]]) -> bool:
     return bool(rows) and max(rows) > 50 * min(rows)
 
 
+def survival(curve: Sequence[Any]) -> dict[str, Any]:
+    """The share that survives each time, in the original and in the release."""
+    _, times, before, after = curve
+    lines = (("original", before, BEFORE), ("release", after, ACCENT))
+    return {
+        **BASE,
+        "legend": {"right": 4, "top": 0, "textStyle": {"color": INK}, "itemHeight": 10, "itemWidth": 14},
+        "tooltip": {"trigger": "axis", ":valueFormatter": "v => (100 * v).toFixed(1) + ' %'"},
+        "xAxis": _axis("time", type="value", min=0, max=max(times)),
+        "yAxis": _axis(
+            type="value", min=0, max=1, axisLabel={"color": INK, ":formatter": "v => (100 * v).toFixed(0) + ' %'"}
+        ),
+        "series": [
+            {
+                "name": name,
+                "type": "line",
+                "step": "end",
+                "showSymbol": False,
+                "data": [list(point) for point in zip(times, shares, strict=True)],
+                "lineStyle": {"color": colour},
+                "itemStyle": {"color": colour},
+            }
+            for name, shares, colour in lines
+        ],
+    }
+
+
 def before_after(about: Mapping[str, Any]) -> dict[str, Any]:
     """Shares in the input and in the release."""
     series = []

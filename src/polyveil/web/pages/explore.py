@@ -12,6 +12,7 @@ from polyveil.reports.markup import Markup, number, percent, table, tag
 from polyveil.reports.sections import GUESSES
 from polyveil.web.explore import read_views
 from polyveil.web.pages import charts
+from polyveil.web.pages.analyses_view import analyses_on
 from polyveil.web.pages.attack_view import attacks_on
 from polyveil.web.pages.distributions import distributions
 from polyveil.web.pages.download import file_item
@@ -30,6 +31,7 @@ TABS = {
     "groups": "Groups",
     "risk": "Risk",
     "attacks": "Attacks",
+    "analyses": "Analyses",
 }
 
 
@@ -133,6 +135,8 @@ def _details(bench: Workbench, run: StoredRun, work: Work | None, tab: str) -> N
             _worst(views)
         case "attacks" if work is not None:
             attacks_on(bench, run)
+        case "analyses" if work is not None:
+            analyses_on(work, run)
         case _:
             _summary(run, views)
 
