@@ -34,9 +34,11 @@ from polyveil.table.bind import bind
 from polyveil.table.encode import encode
 from polyveil.table.parse import column_type, parse_numbers, without_markers
 from polyveil.table.profiling.precise import POINTING, share_alone, words_of
+from polyveil.table.register import population_file
 from polyveil.table.source import Table, read
 from polyveil.verification.any_columns import fewest_alike
 from polyveil.verification.classes import class_of_row
+from polyveil.verification.population import people_fitting
 
 
 @dataclass(frozen=True)
@@ -234,6 +236,10 @@ def check(
     if policy.privacy.any is not None:
         alike = fewest_alike(table.frame.with_columns(cells), names, policy.privacy.any, classes)
         statistics = replace(statistics, alike=alike)
+    people = population_file(policy)
+    if people is not None:
+        fitting = people_fitting(policy, table.frame.with_columns(cells), classes, people)
+        statistics = replace(statistics, population=fitting)
     sizes = statistics.sizes
     measured = [_measure(model, statistics, asked) for model, asked in _models(policy, statistics)]
     return Checkup(

@@ -144,11 +144,16 @@ def _anonymize(
         release = _made(engine, job, bound, with_bound, clock)
         if out is None and verified:
             with clock.stage("verify"):
-                release = replace(release, verification=refuse_unless(release.verify()))
+                release = replace(release, verification=refuse_unless(_verified(engine, release)))
         elif out is not None:
             release = _published(engine, release, out, overwrite, report, signed, clock)
     # Of Spark, a release with the same properties on Spark DataFrames; only one in memory has class_of_row.
     return cast(Release, release)
+
+
+def _verified(engine: AnyEngine, release: Any) -> Any:
+    """What the verifier says of a release in memory, with the table of the population if there is one."""
+    return release.verify() if engine.population is None else engine.verify(release)
 
 
 AnyEngine = Engine[Any, Any, Any, Any, Any, Any]

@@ -28,6 +28,9 @@ def verify(
     row_map: Annotated[
         Path | None, typer.Option(help="The private row_map.parquet: count the people of --source exactly.")
     ] = None,
+    population: Annotated[
+        str | None, typer.Option(help="The table of the population, one row per person, if a risk was limited by it.")
+    ] = None,
     engine: Annotated[Engine, typer.Option(help="Where to measure: this machine, or Spark.")] = Engine.LOCAL,
     master: Annotated[
         str | None, typer.Option(help="Spark's master or Connect URL; by default the one of the environment.")
@@ -48,10 +51,18 @@ def verify(
         if source is None and (person is not None or row_map is not None):
             raise InputError("--person and --row-map go with --source, the table the release was made from")
         spark = session_of(engine, master)
-        if spark is not None and source is not None:
-            raise InputError("--source is read on this machine. Leave --engine spark out")
+        if spark is not None and (source is not None or population is not None):
+            raise InputError("--source and --population are read on this machine. Leave --engine spark out")
         if spark is None:
-            verification = run(release, policy=policy, signer=signer, source=source, person=person, row_map=row_map)
+            verification = run(
+                release,
+                policy=policy,
+                signer=signer,
+                source=source,
+                person=person,
+                row_map=row_map,
+                population=population,
+            )
         else:
             from polyveil.engines.spark import verify as on_spark
 

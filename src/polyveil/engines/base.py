@@ -57,6 +57,9 @@ class Job:
 class Engine(ABC, Generic[SourceT, BoundT, FoundT, FiguresT, TableT, ReleaseT]):
     """One run of the pipeline on one kind of table. Steps are listed in the order in which they are called."""
 
+    population: Any = None
+    """The table of the population that a release is verified with, if its policy names one."""
+
     def running(self) -> AbstractContextManager[None]:
         """Wraps the whole run: frees what it holds, and makes one-line errors of the engine's own."""
         return nullcontext()

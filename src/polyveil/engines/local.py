@@ -13,7 +13,7 @@ import polars as pl
 from polyveil.arrays import IntArray
 from polyveil.bounds import LossBound
 from polyveil.engines.base import BoundT, Engine, FiguresT, FoundT, Job, SourceT
-from polyveil.measure import loss_of_boxes, released_boxes
+from polyveil.measure import loss_of_boxes, population_sizes, released_boxes
 from polyveil.methods import Task, partition, refined
 from polyveil.models import (
     Attribute,
@@ -39,6 +39,7 @@ from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.databases.exact import storable
 from polyveil.table.encode import encode
+from polyveil.table.register import Register, population_file, read_register
 from polyveil.table.shifting import shifted
 from polyveil.table.source import Table, read
 from polyveil.verification import Verification, verify
@@ -84,7 +85,7 @@ class InMemory(Engine[SourceT, BoundT, FoundT, FiguresT, pl.DataFrame, Release])
         return release
 
     def verify(self, written: Any) -> Verification:
-        return verify(written)
+        return verify(written, population=self.population)
 
 
 class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
@@ -107,7 +108,9 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
         kept = rows_kept(policy, table)
         part = table if kept is None else replace(table, frame=table.frame[kept])
         bound = bind(policy, shifted(policy, part))
-        return Original(bound, encode(bound), table.kind, kept, table.height, _hint(table))
+        self.population = population_file(policy)
+        register = read_register(bound.policy, part)
+        return Original(bound, encode(bound), table.kind, kept, table.height, _hint(table), register=register)
 
     def attributes(self, bound: Original) -> dict[str, Attribute]:
         return attributes_of(bound.coded)
@@ -116,12 +119,14 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
         table = bound.coded
         one_class = np.zeros(table.rows, dtype=np.int64)
         if table.person is None:
-            return from_classes(one_class, codes_of(table), attributes_of(table))
+            whole = from_classes(one_class, codes_of(table), attributes_of(table))
+            return with_population(whole, bound.register, one_class)
         return in_people(replace(table, keyed=False), one_class)
 
     def partition(self, job: Job, bound: Original) -> Classes:
         rng = np.random.default_rng(job.seed)
         task = Task(bound.coded, job.models, job.attributes, job.policy.privacy, rng, job.progress)
+        task = replace(task, register=bound.register)
         found = answering_ctrl_c(lambda told: partition(job.method, replace(task, progress=told)), job.progress)
         return Classes(task, found)
 
@@ -147,10 +152,11 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
     def measure(self, job: Job, bound: Original, found: Classes) -> LocalFigures:
         reference = released_reference(bound.coded, found.partition, job.models, job.attributes)
         statistics = job.form.statistics(job.policy, *released(bound.coded, found.partition))
-        verdicts = [model.judge(statistics) for model in job.models]
+        counted = with_population(statistics, bound.register, found.partition.class_of_row)
+        verdicts = [model.judge(counted) for model in job.models]
         if reference is not None:  # what is published is judged against what is published with it, too
             statistics = job.form.statistics(job.policy, *released(bound.coded, found.partition, reference))
-            verdicts += [model.judge(statistics) for model in job.models]
+            verdicts += [model.judge(replace(statistics, population=counted.population)) for model in job.models]
         if bound.coded.person is None:
             return LocalFigures(statistics, tuple(verdicts), reference=reference)
         people = in_people(bound.coded, found.partition.class_of_row)
@@ -193,6 +199,14 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
             original=replace(bound, cells=found.partition.cells),
             frame_kind=bound.kind,
         )
+
+
+def with_population(statistics: ClassStatistics, register: Register | None, class_of_row: IntArray) -> ClassStatistics:
+    """The statistics with the people of the population who fit each class, where there is a table of it."""
+    if register is None:
+        return statistics
+    people = population_sizes(register.table, class_of_row, register.population)
+    return replace(statistics, population=people)
 
 
 def _hint(table: Table) -> str | None:

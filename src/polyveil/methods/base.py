@@ -17,6 +17,7 @@ from polyveil.policy.forms import forms_of_one_table
 from polyveil.policy.schema import Privacy
 from polyveil.progress import SILENT, Progress
 from polyveil.table.coded import CodedTable
+from polyveil.table.register import Register
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,6 +32,8 @@ class Task:
     progress: Progress = SILENT
     slices: tuple[tuple[str, ...], ...] = ()
     """What `Method.slices` said of the whole table, where the task is one block of it."""
+    register: Register | None = None
+    """The population, where a policy names a table of it."""
     everybody: Everybody | None = None
     """The people of the whole table, where the task is one block of it."""
 

@@ -24,6 +24,7 @@ from polyveil.models.risk import (
     MarketerRisk,
     PopulationUniqueness,
     ProsecutorRisk,
+    RegisterRisk,
     StrictSize,
 )
 from polyveil.plugins import Registry
@@ -35,6 +36,7 @@ _OWN: tuple[type[Model], ...] = (
     AnyColumns,
     ProsecutorRisk,
     JournalistRisk,
+    RegisterRisk,
     AverageRisk,
     MarketerRisk,
     StrictSize,

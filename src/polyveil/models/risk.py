@@ -24,9 +24,9 @@ import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.models.anonymity import KAnonymity
-from polyveil.models.base import TOLERANCE, Model
+from polyveil.models.base import TOLERANCE, Model, Verdict
 from polyveil.models.constraints import Constraint, MinSize
-from polyveil.models.statistics import Attribute, Block
+from polyveil.models.statistics import Attribute, Block, ClassStatistics
 from polyveil.policy.risk import Attacker, Risk, least_for
 from polyveil.policy.schema import Policy
 
@@ -124,13 +124,53 @@ class JournalistRisk(ProsecutorRisk):
     @classmethod
     def for_table(cls, policy: Policy) -> Sequence[Model]:
         risk = _asked(policy, "journalist")
-        if risk is None or risk.population is None or risk.max is None:
-            return ()
-        return (cls(risk.max, risk.population.fraction),)
+        fraction = None if risk is None or risk.population is None else risk.population.fraction
+        return () if risk is None or fraction is None or risk.max is None else (cls(risk.max, fraction),)
 
     @classmethod
     def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
         return ()
+
+
+class RegisterRisk(Model):
+    """In every group, the chance of naming a person is within a limit: one by the people of a table who fit its cells.
+
+    k-map (Sweeney 2001), with the people counted by the released cells. Who has no table of the population cannot
+    measure it; then it is not checked.
+    """
+
+    key = "k-map"
+    parameter = "risk"
+    title = "journalist risk by a table of the population"
+    source = "Sweeney 2001; El Emam & Dankar 2008"
+    helps_against = (
+        "naming somebody in the table with this register of the population, with a chance above the threshold"
+    )
+    leaves_open = "whoever knows that a person is in the table finds them more easily; the register may be out of date"
+    direction = "at most"
+    monotone = True
+
+    def measure(self, block: Block) -> FloatArray:
+        return np.full(block.classes, np.nan)
+
+    def measure_all(self, statistics: ClassStatistics) -> FloatArray:
+        people = statistics.population
+        return super().measure_all(statistics) if people is None else 1.0 / np.maximum(people, 1)
+
+    def judge(self, statistics: ClassStatistics) -> Verdict:
+        if statistics.population is not None:
+            return super().judge(statistics)
+        reason = "it takes the table of the population to count them (--population FILE)"
+        return self._verdict(self.statement(), "not checked", float("nan"), None, 0, reason)
+
+    def statement(self) -> str:
+        people = least_for(self.threshold)
+        return f"the cells of every row fit at least {people} people of the population, counted in a table of it"
+
+    @classmethod
+    def for_table(cls, policy: Policy) -> Sequence[Model]:
+        risk = policy.privacy.risk
+        return () if risk is None or not risk.by_table or risk.max is None else (cls(risk.max),)
 
 
 class StrictSize(KAnonymity):
@@ -237,9 +277,10 @@ class MarketerRisk(AverageRisk):
     @classmethod
     def for_table(cls, policy: Policy) -> Sequence[Model]:
         risk = policy.privacy.risk
-        if risk is None or risk.population is None or risk.average is None or risk.attacker == "prosecutor":
+        fraction = None if risk is None or risk.population is None else risk.population.fraction
+        if risk is None or fraction is None or risk.average is None or risk.attacker == "prosecutor":
             return ()
-        return (cls(risk.average, risk.population.fraction),)
+        return (cls(risk.average, fraction),)
 
     @classmethod
     def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
@@ -289,6 +330,7 @@ class PopulationUniqueness(OverAll):
     @classmethod
     def for_table(cls, policy: Policy) -> Sequence[Model]:
         risk = policy.privacy.risk
-        if risk is None or risk.unique_in_population is None or risk.population is None:
+        fraction = None if risk is None or risk.population is None else risk.population.fraction
+        if risk is None or fraction is None or risk.unique_in_population is None:
             return ()
-        return (cls(risk.unique_in_population, risk.population.fraction),)
+        return (cls(risk.unique_in_population, fraction),)

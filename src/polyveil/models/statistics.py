@@ -131,6 +131,8 @@ class ClassStatistics:
     histograms: Mapping[str, Sparse]
     alike: IntArray | None = field(default=None, kw_only=True)
     """Per class the fewest rows that share its cells of any few quasi-identifiers, where a policy asks for that."""
+    population: IntArray | None = field(default=None, kw_only=True)
+    """Per class the people of a table of the population who fit its cells, where there is such a table."""
 
     in_people: ClassVar[bool] = False
     """Whether people are counted, who may have several rows."""

@@ -157,6 +157,13 @@ def check_privacy(
         rule = "the policy requires no guarantee"
         yield PolicyFinding(("privacy",), rule, "Add one, for example privacy: {k: 5}")
     yield from _check_settings(privacy, lost, sensitive)
+    if privacy.risk is not None and privacy.risk.by_table:
+        at = ("privacy", "risk", "population")
+        for each in sketches.values():
+            if each.column.role == "person":
+                yield PolicyFinding(at, "a population table counts rows, and a person may have several", "Use k")
+            if each.column.role == "quasi" and each.column.shift is not None:
+                yield PolicyFinding(at, "shifted dates cannot be found in a population table", "Remove shift")
     if privacy.any is not None:
         yield from _check_any(privacy, lost, sketches)
     if complete:

@@ -17,6 +17,7 @@ from polyveil.policy.faults import Faults, findings_of, place_name, short, sugge
 from polyveil.policy.include import FILE_KEYS, with_defaults, with_included
 from polyveil.policy.linked import check_tables, table_of
 from polyveil.policy.plain_data import plain_data
+from polyveil.policy.risk import PUBLISHED_TABLE
 from polyveil.policy.rules import File, Order, Pairs, Rule, Tree, parse_rule, rule_class
 from polyveil.policy.scalars import categories, is_unicode
 from polyveil.policy.schema import (
@@ -131,6 +132,10 @@ def _build(data: Any, faults: Faults, folder: Path, source: str, files: Files) -
     if sketches or complete:
         _refuse_files(faults, sketches, folder, files)
         _check(faults, sketches, privacy, lost, folder, tables, complete=complete)
+    people = None if privacy.risk is None or privacy.risk.population is None else privacy.risk.population.table
+    if files != "anywhere" and people not in (None, PUBLISHED_TABLE if files == "none" else None):
+        rule = "no file of a population can be read here"
+        faults.add(("privacy", "risk", "population"), rule, "Use the command line or Python")
     others = _other_columns(data, faults)
     if faults:
         raise PolicyError(faults.sorted(), source)

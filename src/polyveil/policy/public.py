@@ -9,6 +9,7 @@ from typing import Any
 from polyveil.errors import Fault, PolicyError
 from polyveil.policy.hierarchy import HierarchyFault
 from polyveil.policy.load import from_dict
+from polyveil.policy.risk import PUBLISHED_TABLE
 from polyveil.policy.rules import File, Tree
 from polyveil.policy.schema import Column, Policy
 from polyveil.policy.to_yaml import column_dict, rule_data, to_dict
@@ -39,6 +40,8 @@ def public(policy: Policy) -> dict[str, Any]:
     if policy.person is not None:
         data["unit"] = "person"
     data["privacy"] = policy.privacy.model_dump(exclude_none=True)
+    if policy.privacy.risk is not None and policy.privacy.risk.by_table:
+        data["privacy"]["risk"]["population"] = {"table": PUBLISHED_TABLE}
     if data.get("release", {}).get("format") == "parquet":  # which is what its absence says
         data["release"] = {key: value for key, value in data["release"].items() if key != "format"}
     data["method"] = {key: value for key, value in data["method"].items() if key not in _PRIVATE_OPTIONS}

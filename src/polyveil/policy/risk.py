@@ -14,10 +14,12 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from polyveil.policy.broken import BrokenRule
-from polyveil.policy.scalars import Number, Whole
+from polyveil.policy.scalars import Number, Text, Whole
 
 Attacker = Literal["prosecutor", "journalist", "marketer"]
 _ROUNDING = 1e-9
+PUBLISHED_TABLE = "population"
+"""What a release says instead of the name of the population's file."""
 
 
 class Population(BaseModel):
@@ -25,7 +27,19 @@ class Population(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    fraction: Number = Field(gt=0, le=1, description="share of the population that the table has, drawn by chance")
+    fraction: Number | None = Field(
+        default=None, gt=0, le=1, description="share of the population that the table has, drawn by chance"
+    )
+    table: Text | None = Field(
+        default=None, description="file with one row per person of the population, who are counted"
+    )
+
+    @model_validator(mode="after")
+    def _one_of_both(self) -> Population:
+        if (self.fraction is None) == (self.table is None):
+            rule = "a population is a fraction or a table, one of both"
+            raise BrokenRule(rule, "Write population: {fraction: 0.01} or population: {table: FILE}")
+        return self
 
 
 class Risk(BaseModel):
@@ -48,7 +62,8 @@ class Risk(BaseModel):
         description="prosecutor: knows who is in the table; journalist, marketer: know the population only",
     )
     population: Population | None = Field(
-        default=None, description="{fraction: 0.01}: the table is a random sample of this share of the population"
+        default=None,
+        description="{fraction: 0.01}: the table is a random sample of this share; {table: FILE}: all people",
     )
 
     @model_validator(mode="after")
@@ -65,6 +80,9 @@ class Risk(BaseModel):
         if self.unique_in_population is not None and self.population is None:
             rule = "who is unique in a population depends on its size, and no population is given"
             yield rule, "Add population: {fraction: ...}"
+        if self.by_table and (self.average is not None or self.unique_in_population is not None):
+            rule = "a table of the population limits the greatest risk only"
+            yield rule, "Use max, or population: {fraction: ...}"
         if self.attacker == "marketer" and self.average is None:
             yield "the marketer's risk is a mean", "Write average instead of max, or use attacker: journalist"
         if self.attacker == "marketer" and self.max is not None:
@@ -76,6 +94,11 @@ class Risk(BaseModel):
         if unused and self.population is not None:
             rule = "population is not used: the prosecutor knows who is in the table"
             yield rule, "Remove population, or use attacker: journalist"
+
+    @property
+    def by_table(self) -> bool:
+        """Whether people are counted in a table of the population."""
+        return self.population is not None and self.population.table is not None
 
     @property
     def least_group(self) -> int:

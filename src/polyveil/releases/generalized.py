@@ -35,9 +35,16 @@ class Generalized(Form):
     name = "generalized"
 
     def faults(self, policy: Policy, method: Method[Any]) -> list[Fault]:
-        if policy.privacy.any is None:
-            return []
         faults = []
+        if policy.privacy.risk is not None and policy.privacy.risk.by_table:
+            if policy.method.refine is not None:
+                rule = "refine moves rows without counting the population"
+                faults.append(Fault("method.refine", rule, "Remove refine"))
+            if policy.release.numbers != "interval":
+                rule = "people who fit a group are counted by its ranges, which other numbers hide"
+                faults.append(Fault("release.numbers", rule, "Write numbers: interval, or leave it out"))
+        if policy.privacy.any is None:
+            return faults
         if not method.recodes_columns:
             rule = f"the method {method.name} makes groups that share all quasi-identifiers, which any does not need"
             faults.append(Fault("privacy.any", rule, "Use method: {name: sift}, or remove any"))

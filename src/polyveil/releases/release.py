@@ -23,9 +23,11 @@ from polyveil.releases.signing import signer_of
 from polyveil.results import Outcome, Result, Row, counted, fragment, percent, table_html
 from polyveil.table.bound import Bound
 from polyveil.table.coded import CodedTable
+from polyveil.table.register import Register
 from polyveil.verification import StoredRelease, Verification, verify
 from polyveil.verification.copies import COPY
 from polyveil.verification.left_out import WITHHELD
+from polyveil.verification.population import COUNTED
 
 TableT = TypeVar("TableT")
 
@@ -143,6 +145,8 @@ class Original:
     """Rows of the table that was read."""
     hint: str | None = None
     """What else the steward can do with the release."""
+    register: Register | None = None
+    """The population, where the policy names a table of it."""
     cells: tuple[IntArray, ...] = ()
     """The parts that the rows are released with, if columns were recoded one by one (see `Partition`)."""
 
@@ -281,7 +285,7 @@ def require_verified(written: Path | StoredRelease) -> Verification:
 def refuse_unless(verification: Verification) -> Verification:
     """No release that its own verifier has not passed, but for values that the policy withholds by name."""
     unsure = [f for f in verification.findings if f.outcome == "not checked" and not f.note and f.check[:4] != "loss"]
-    if verification.failures or any(finding.check != WITHHELD for finding in unsure):
+    if verification.failures or any(finding.check not in (WITHHELD, COUNTED) for finding in unsure):
         seen = "\n".join(f"  - {finding.check}: {finding.message}" for finding in verification.failures)
         if verification.failures and all(finding.check.startswith(COPY) for finding in verification.failures):
             raise VerificationFailed(

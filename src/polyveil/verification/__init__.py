@@ -27,6 +27,7 @@ from polyveil.verification.files import check_folder, check_form, read_manifest,
 from polyveil.verification.findings import Finding, Verification, fails, not_checked
 from polyveil.verification.forms import FORMS
 from polyveil.verification.people import PER_GROUP
+from polyveil.verification.population import COUNTED, check_population
 from polyveil.verification.relational import qualified
 from polyveil.verification.relational_source import check_tables_of_source
 from polyveil.verification.signature import check_beside
@@ -69,6 +70,7 @@ def verify(
     source: Any = None,
     person: str | None = None,
     row_map: Path | str | None = None,
+    population: Any = None,
 ) -> Verification:
     """Independently re-check a release from its files: the files, every guarantee, every figure of its manifest.
 
@@ -86,6 +88,8 @@ def verify(
         The column of `source` that says whom a row is about; by default the one whose name says so.
     row_map : path, optional
         The private row map of the release, to count the people of `source` exactly.
+    population : path, frame, Table or database address, optional
+        The table of the population, one row per person, that the release's risk was limited by.
 
     Returns
     -------
@@ -113,7 +117,15 @@ def verify(
     """
     if is_store(release):
         with local_copy(release) as folder:
-            return verify(folder, policy=policy, signer=signer, source=source, person=person, row_map=row_map)
+            return verify(
+                folder,
+                policy=policy,
+                signer=signer,
+                source=source,
+                person=person,
+                row_map=row_map,
+                population=population,
+            )
     manifest, tables, findings = load_release(release)
     content = verify_tables(manifest, tables)
     asked = () if policy is None else _asked(load_policy(policy), manifest, tables)
@@ -128,6 +140,9 @@ def verify(
     elif source is not None and content.verdicts:
         counted = check_source(manifest, from_public(manifest["policy"]), tables["table"], source, person, row_map)
         found = (*(finding for finding in found if finding.check != PER_GROUP), *counted)
+    if population is not None and content.verdicts and "table" in tables:
+        by_table = check_population(from_public(manifest["policy"]), tables["table"], population)
+        found = (*(finding for finding in found if finding.check != COUNTED), *by_table)
     return Verification(found, content.verdicts, columns)
 
 

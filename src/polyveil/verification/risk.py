@@ -24,7 +24,7 @@ UNIQUE = "unique-in-population"
 def check_risk(manifest: Mapping[str, Any], policy: Policy, frame: pl.DataFrame) -> list[Finding]:
     """Every limit of `privacy.risk`, and the claims about it, by counts of this check's own."""
     risk = policy.privacy.risk
-    if risk is None:
+    if risk is None or risk.by_table:  # people of a table are counted where the table is given
         return []
     quasi = policy.having("quasi")
     sizes = frame.group_by(quasi).len().get_column("len").to_list() if quasi else [frame.height]
@@ -79,7 +79,7 @@ def _measured(policy: Policy, sizes: Sequence[int]) -> Iterator[tuple[str, float
     risk = policy.privacy.risk
     if risk is None or not sizes:
         return
-    fraction = 1.0 if risk.population is None else risk.population.fraction
+    fraction = 1.0 if risk.population is None else risk.population.fraction or 1.0
     of_size = {size: expected_chance(size, fraction) for size in set(sizes)}
     mean = math.fsum(size * of_size[size] for size in sizes) / sum(sizes)
     found = _named(policy, max(of_size.values()), mean, min(sizes))

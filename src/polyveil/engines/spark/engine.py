@@ -105,6 +105,9 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
             if getattr(risk, key, None) is not None:
                 rule = "what all groups together have is not known block by block"
                 faults.append(Fault(f"privacy.risk.{key}", rule, "Use max, or leave --engine spark out"))
+        if risk is not None and risk.by_table:
+            rule = "people of a population table are counted for all groups on this machine"
+            faults.append(Fault("privacy.risk.population", rule, "Use fraction, or leave --engine spark out"))
         if policy.privacy.any is not None:
             rule = "columns are recoded for all rows at once, not block by block"
             faults.append(Fault("privacy.any", rule, "Remove it, or leave --engine spark out"))

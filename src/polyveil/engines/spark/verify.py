@@ -39,6 +39,8 @@ def verify(place: Path | str, spark: SparkSession, *, signer: Path | str | None 
     if policy.privacy.any is not None:
         raise InputError("Spark does not measure privacy.any, which this release guarantees. Leave --engine out")
     risk = policy.privacy.risk
+    if risk is not None and risk.by_table:
+        raise InputError("Spark does not count a population, by which this release limits a risk. Leave --engine out")
     if risk is not None and (risk.average is not None or risk.unique_in_population is not None):
         words = "Spark does not measure the risk of all groups together, which this release guarantees"
         raise InputError(f"{words}. Leave --engine out")

@@ -15,6 +15,7 @@ import numpy as np
 
 from polyveil.arrays import BoolArray, IntArray
 from polyveil.errors import Fault, PolicyError
+from polyveil.measure import population_sizes
 from polyveil.methods._repair.merging import Failing, merge_failing
 from polyveil.methods.base import Method, Task
 from polyveil.models import AnyColumns, Model, codes_of, from_classes
@@ -49,6 +50,9 @@ def _judge(task: Task, models: Sequence[Model]) -> Failing:
 
     def failing(rows: IntArray, labels: IntArray) -> BoolArray:
         statistics = from_classes(labels, {name: found[rows] for name, found in codes.items()}, task.attributes)
+        if task.register is not None:
+            people = population_sizes(task.register.table.take(rows), labels, task.register.population)
+            statistics = replace(statistics, population=people)
         return np.any([~model.passes(model.measure_all(statistics)) for model in models], axis=0)
 
     return failing

@@ -1,0 +1,70 @@
+"""A table of the population that a table is a part of: one row per person, with the same quasi-identifiers.
+
+Both are coded over the values of both, so that a group's cells cover people of the population whose values nobody in
+the table has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from polyveil.errors import InputError, listed
+from polyveil.policy import Policy
+from polyveil.policy.schema import Privacy
+from polyveil.table.bind import bind
+from polyveil.table.coded import CodedTable
+from polyveil.table.encode import encode
+from polyveil.table.parse import as_text
+from polyveil.table.source import Table, read
+
+
+@dataclass(frozen=True, eq=False)
+class Register:
+    """The rows of the table and the people of the population, with the same domains."""
+
+    table: CodedTable
+    population: CodedTable
+
+
+def population_file(policy: Policy) -> Path | None:
+    """The file of the population that a policy names."""
+    risk = policy.privacy.risk
+    if risk is None or risk.population is None or risk.population.table is None:
+        return None
+    return policy.folder / risk.population.table
+
+
+def read_register(policy: Policy, table: Table) -> Register | None:
+    """The population that a policy names; `policy` says the type of every column."""
+    file = population_file(policy)
+    if file is None:
+        return None
+    names = list(policy.having("quasi"))
+    people = read_population(file, names, table.height)
+    ours, theirs = table.frame.select(names), people.frame.select(names)
+    for name in names:
+        if ours.schema[name] != theirs.schema[name]:
+            ours, theirs = (each.with_columns(as_text(each.get_column(name))) for each in (ours, theirs))
+    quasi = policy.model_copy(update={"columns": {name: policy.columns[name] for name in names}, "privacy": Privacy()})
+    coded = encode(bind(quasi, replace(table, frame=pl.concat([ours, theirs]), name=people.name)))
+    rows = range(coded.rows)
+    return Register(*(coded.take(pl.Series(some).to_numpy()) for some in (rows[: table.height], rows[table.height :])))
+
+
+def read_population(source: Any, quasi: Sequence[str], rows: int) -> Table:
+    """The table of the population, which has all quasi-identifiers and everybody of the table."""
+    people = read(source)
+    lacking = [name for name in quasi if name not in people.columns]
+    if lacking:
+        raise InputError(f"the population table {people.name} lacks {listed(lacking)}. Give all quasi-identifiers")
+    if people.height < rows:
+        raise InputError(
+            f"the population table {people.name} has {people.height:,} rows, fewer than the {rows:,} of the table that "
+            "is a part of it. Give one row for everybody in the population"
+        )
+    return people
