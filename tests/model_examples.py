@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from polyveil.models import (
     AlphaAnonymity,
-    AnyColumns,
     Attribute,
     BasicBetaLikeness,
     ClassStatistics,
@@ -89,7 +88,6 @@ def one_of_each(threshold: float, least: int, attribute_name: str = "x") -> list
         MarketerRisk(share, 0.2),
         StrictSize(whole + 1),
         PopulationUniqueness(share, 0.2),
-        AnyColumns(whole + 1, 2),
     ]
 
 

@@ -23,7 +23,7 @@ def claims(bundle: Path) -> list[dict[str, str]]:
     return found
 
 
-LATER = ("risk",)
+LATER = ("risk", "any")
 """Keys that policies of version 0.1 did not have."""
 
 
