@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from polyveil.verification import Verification
 
 MARK = {"holds": "[green]✓[/]", "fails": "[red]✗[/]", "not checked": "[yellow]?[/]"}
+VERDICT = {
+    "holds": "[green]All checks passed.[/]",
+    "fails": "[red]The release FAILS its checks.[/]",
+    "not checked": "[yellow]Nothing failed, but not every guarantee could be checked: see the lines with a ?.[/]",
+}
 
 
 def console() -> Console:
@@ -99,7 +104,7 @@ def show_verification(verification: Verification) -> None:
         out.print(table)
     for finding in verification.findings:
         out.print(f"{MARK[finding.outcome]} [bold]{finding.check}[/]  {finding.message}")
-    out.print("[green]All checks passed.[/]" if verification.holds else "[red]The release FAILS its checks.[/]")
+    out.print(VERDICT[verification.outcome])
 
 
 def plain_table(*headers: str) -> Any:

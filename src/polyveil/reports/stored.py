@@ -119,7 +119,7 @@ def _is_pdf(target: Path) -> bool:
 def _verified_page(release: ReleaseLike, more: Sequence[Section]) -> str:
     """A release that does not verify gets no page."""
     found = verify(release)
-    if not found.holds:
+    if found.failures:
         seen = "\n".join(f"  - {finding.check}: {finding.message}" for finding in found.failures)
         raise VerificationFailed(
             f"the release does not pass verification, so there is no report. `polyveil verify` says:\n{seen}"
@@ -140,11 +140,11 @@ def with_report(found: Verification, place: Path | str) -> Verification:
     if is_url(place) or not (folder / REPORT).is_file():
         return found
     others = tuple(finding for finding in found.findings if finding.check != "report")
-    return replace(found, findings=(*others, _judge_report(folder, holds=found.holds)))
+    return replace(found, findings=(*others, _judge_report(folder, fails_before=bool(found.failures))))
 
 
-def _judge_report(folder: Path, *, holds: bool) -> Finding:
-    if not holds:
+def _judge_report(folder: Path, *, fails_before: bool) -> Finding:
+    if fails_before:
         return unchecked("report", f"{REPORT} is not compared with tables that do not hold")
     manifest, tables, _ = load_release(folder)
     if manifest["polyveil"] != __version__:

@@ -6,21 +6,19 @@ the table has.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
-from polyveil.errors import InputError, listed
 from polyveil.policy import Policy
 from polyveil.policy.schema import Privacy
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.encode import encode
 from polyveil.table.parse import as_text
-from polyveil.table.source import Table, read
+from polyveil.table.population import read_population
+from polyveil.table.source import Table
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,17 +52,3 @@ def read_register(policy: Policy, table: Table) -> Register | None:
     coded = encode(bind(quasi, replace(table, frame=pl.concat([ours, theirs]), name=people.name)))
     rows = range(coded.rows)
     return Register(*(coded.take(pl.Series(some).to_numpy()) for some in (rows[: table.height], rows[table.height :])))
-
-
-def read_population(source: Any, quasi: Sequence[str], rows: int) -> Table:
-    """The table of the population, which has all quasi-identifiers and everybody of the table."""
-    people = read(source)
-    lacking = [name for name in quasi if name not in people.columns]
-    if lacking:
-        raise InputError(f"the population table {people.name} lacks {listed(lacking)}. Give all quasi-identifiers")
-    if people.height < rows:
-        raise InputError(
-            f"the population table {people.name} has {people.height:,} rows, fewer than the {rows:,} of the table that "
-            "is a part of it. Give one row for everybody in the population"
-        )
-    return people

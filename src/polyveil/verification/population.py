@@ -10,7 +10,7 @@ import polars as pl
 from polyveil.arrays import IntArray
 from polyveil.errors import InputError
 from polyveil.policy import Policy
-from polyveil.table.register import read_population
+from polyveil.table.population import read_population
 from polyveil.verification.classes import class_of_row
 from polyveil.verification.findings import Finding, fails, holds
 from polyveil.verification.source import fit_cells

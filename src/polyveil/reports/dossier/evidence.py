@@ -92,7 +92,7 @@ def gather_evidence(
     found = verify(release)
     if _is_folder(release):
         found = with_report(found, str(release))
-    if not found.holds:
+    if found.failures:
         seen = "\n".join(f"  - {finding.check}: {finding.message}" for finding in found.failures)
         raise VerificationFailed(
             f"the release does not pass verification, so there is no dossier. `polyveil verify` says:\n{seen}"
