@@ -116,3 +116,64 @@ def test_every_chart_has_its_numbers_in_a_table(browser: Any, pages: dict[str, P
     page = browser.new_page()
     page.goto(pages["report"].as_uri())
     assert page.locator("figure").count() == page.locator("figure details table").count() > 3
+
+
+FIGURES = """() => [...document.querySelectorAll('figure')].filter(f => f.querySelector('rect.fill')).map(f => ({
+  title: f.querySelector('strong').textContent,
+  heights: [...f.querySelectorAll('rect.fill')].map(r => r.getBoundingClientRect().height),
+  figures: [...f.querySelectorAll('tbody td')].map(d => d.textContent)}))"""
+BARS = """() => [...document.querySelectorAll('table.bars')].map(t => ({
+  title: t.querySelector('caption').textContent,
+  widths: [...t.querySelectorAll('tbody tr')].map(r => [...r.querySelectorAll('td.bar i')].map(
+    i => i.getBoundingClientRect().width)),
+  figures: [...t.querySelectorAll('tbody tr')].map(r => [...r.querySelectorAll('td.num')].map(d => d.textContent))}))"""
+METERS = """() => [...document.querySelectorAll('.meter')].map(m => [
+  m.querySelector('i').getBoundingClientRect().width / m.getBoundingClientRect().width,
+  [...m.closest('tr').querySelectorAll('td.num')].map(d => d.textContent)])"""
+
+
+def share(text: str) -> float:
+    """What `12.3 %` says; `< 0.1 %` may be anything up to it."""
+    return float(text.removeprefix("< ").removesuffix(" %")) / 100
+
+
+def drawn_like(marks: list[float], told: list[float], off: float) -> None:
+    """Marks are as long as their figures say, on one scale, but for rounding (one decimal) and `off` pixels."""
+    longest = max(range(len(told)), key=told.__getitem__)
+    scale = marks[longest] / told[longest]
+    for mark, figure in zip(marks, told, strict=True):
+        assert mark == pytest.approx(scale * figure, abs=off + scale * 0.0006)
+
+
+def test_what_is_drawn_is_what_the_numbers_say(browser: Any, pages: dict[str, Path]) -> None:
+    """Drawn marks read back: columns of histograms, bars, pairs of bars, meters and points of a frontier."""
+    page = browser.new_page()
+    page.goto(pages["report"].as_uri())
+    page.evaluate("() => document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    histograms = page.evaluate(FIGURES)
+    titles = " ".join(each["title"] for each in histograms)
+    assert all(kind in titles for kind in ("size of their group", "Distance of", "as released"))
+    for each in histograms:
+        drawn_like(each["heights"], [share(text) for text in each["figures"]], 1.2)
+    bars = page.evaluate(BARS)
+    assert {"Detail", "Values"} <= {each["title"].split()[0] for each in bars}
+    for each in bars:
+        rows = [(w, f) for w, f in zip(each["widths"], each["figures"], strict=True) if w]
+        drawn_like([w for widths, _ in rows for w in widths], [share(f) for _, figures in rows for f in figures], 1.0)
+    meters = page.evaluate(METERS)
+    assert meters
+    for used, (required, weakest) in meters:
+        sign, limit = required.split()
+        value, most = float(weakest.replace(",", "")), float(limit.replace(",", ""))
+        assert used == pytest.approx(most / value if sign == "≥" else value / most, abs=0.02)
+    page.goto(pages["comparison"].as_uri())
+    points = page.evaluate(
+        "() => [...document.querySelectorAll('svg g.mark')].map(g => [g.querySelector('.tip').textContent,"
+        " g.querySelector('circle,path,rect').getBoundingClientRect().toJSON()])"
+    )
+    losses = sorted(0.1 / t + k / 100 for k in (2, 5) for t in (0.1, 0.2) for _ in "ab")
+    heights = sorted(-(box["top"] + box["bottom"]) / 2 for _, box in points)
+    assert len(heights) == len(losses)
+    step = (heights[-1] - heights[0]) / (losses[-1] - losses[0])
+    assert heights == pytest.approx([heights[0] + step * (loss - losses[0]) for loss in losses], abs=1.5)
+    page.close()

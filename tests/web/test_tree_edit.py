@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyveil.errors import InputError
 from polyveil.policy.hierarchy import from_tree
+from polyveil.policy.hierarchy_file import read_hierarchy
 from polyveil.web import tree_edit as edit
+from polyveil.web.tree_from_data import tree_from_data
 
 TREE = edit.from_nested({"north": {"a": None, "b": None}, "south": {"c": None}, "d": None})
 
@@ -72,3 +77,33 @@ def test_no_edit_ever_loses_a_value(steps: list[tuple[str, int, int]]) -> None:
             continue
         assert sorted(edit.leaves(forest)) == ["a", "b", "c", "d"]
         from_tree(edit.to_nested(forest))  # still a tree in which every label stands once
+
+
+def test_an_exported_tree_is_imported_as_it_was(tmp_path: Path) -> None:
+    tree = edit.from_nested(
+        {"north, far": {"a": None, 'b "x"': None}, "south": {"s": {"c": None, "e": None}, "d": None}}
+    )
+    (tmp_path / "tree.csv").write_text(edit.to_csv(tree))
+    read = edit.from_hierarchy(read_hierarchy(tmp_path / "tree.csv", "tree"))
+    assert edit.to_nested(read) == edit.to_nested(tree)
+
+
+def test_a_tree_from_the_data_puts_values_together_that_go_with_similar_sensitive_values() -> None:
+    """Towns by the sea have flu, towns inland gout; pay tells the two towns of the rich apart."""
+    sea, inland = [f"sea {i}" for i in range(4)], [f"inland {i}" for i in range(4)]
+    rows = [(town, "flu" if i % 10 else "gout", 1000 + i) for town in sea for i in range(40)]
+    rows += [(town, "gout" if i % 10 else "flu", 1000 + i) for town in inland for i in range(40)]
+    frame = pl.DataFrame(rows, schema=["town", "ill", "pay"], orient="row")
+    forest = tree_from_data(frame, "town", ["ill", "pay"])
+    assert sorted(edit.leaves(forest)) == sorted([*sea, *inland])
+    assert [sorted(edit.leaves((node,))) for node in forest] in (
+        [sea, inland],
+        [inland, sea],
+        [sorted(inland), sorted(sea)],
+    )
+    assert len({node.label for node in edit.walk(forest)}) == len(list(edit.walk(forest)))
+    from_tree(edit.to_nested(forest))
+    with pytest.raises(InputError, match="no sensitive column"):
+        tree_from_data(frame, "town", [])
+    with pytest.raises(InputError, match="3 to 2,000 different values"):
+        tree_from_data(frame.head(40), "town", ["ill"])

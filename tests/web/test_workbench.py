@@ -293,6 +293,11 @@ def test_the_tree_is_edited_by_keyboard_alone(page: Page, server: Server) -> Non
     expect(page.get_by_role("treeitem", name=re.compile("^Heart and more, "))).to_be_visible()
     page.get_by_role("button", name="Undo", exact=True).press("Enter")
     expect(heart).to_be_visible()
+    with page.expect_download() as exported:
+        page.get_by_role("button", name="Export as CSV").press("Enter")
+    assert ",Heart,Circulatory,*\n" in Path(exported.value.path()).read_text()
+    page.get_by_role("button", name="Make a tree from the data").press("Enter")
+    expect(page.get_by_role("treeitem", name=re.compile(r"and \d+ like it, ")).first).to_be_visible()
 
 
 def test_a_run_is_cancelled_and_a_reload_in_the_middle_loses_nothing(page: Page, server: Server) -> None:
@@ -384,6 +389,57 @@ def test_risk_is_asked_for_by_its_attacker(page: Page, server: Server) -> None:
     expect(page.get_by_label("Share of the population in the table")).to_have_value("0.01")
 
 
+MARKS = """() => [...document.querySelectorAll('.pv-chart')].map(el => {
+  const chart = getElement(Number(el.id.slice(1))).chart, height = chart.getHeight();
+  return {label: el.getAttribute('aria-label'), marks: chart.getModel().getSeries().map(one => {
+    const data = one.getData();
+    return {kind: one.subType, name: one.name, marks: [...Array(data.count()).keys()].map(i => {
+      const layout = data.getItemLayout(i);
+      if (!layout) return [null, null, null];
+      const place = Array.isArray(layout) ? layout[1] : layout.y;
+      return [data.get('y', i), Array.isArray(layout) ? null : Math.abs(layout.height), height - place];
+    })};
+  })};
+})"""
+"""Every chart with what was laid out to be drawn: the number of each mark, its height (bars) and its place."""
+
+
+def test_charts_are_drawn_as_high_as_their_numbers(page: Page, server: Server, finished: str) -> None:
+    """Drawn marks read back from the page: bars start at 0, and places and heights are on one scale."""
+    seen = set()
+    for tab in ("summary", "columns", "groups"):
+        page.goto(f"{server.url}/explore/{finished}?tab={tab}")
+        expect(page.locator(".pv-chart canvas, .pv-chart svg").first).to_be_visible()
+        page.wait_for_timeout(600)
+        for chart in page.evaluate(MARKS):
+            marks = [mark for one in chart["marks"] for mark in one["marks"] if mark[0] is not None]
+            seen |= {
+                (tab, one["kind"], one["name"] if tab == "columns" else "") for one in chart["marks"] if one["marks"]
+            }
+            highest = max(marks, key=lambda mark: mark[0])
+            lowest = min(marks, key=lambda mark: mark[0])
+            spread = highest[0] - lowest[0]
+            for value, height, place in marks:
+                if height is not None and highest[0] > 0:
+                    assert height == pytest.approx(highest[1] * value / highest[0], abs=1.5), chart["label"]
+                if spread > 0:
+                    expected = lowest[2] + (highest[2] - lowest[2]) * (value - lowest[0]) / spread
+                    assert place == pytest.approx(expected, abs=1.5), chart["label"]
+    assert {("columns", "bar", "before"), ("columns", "bar", "after"), ("groups", "bar", "")} <= seen
+    assert ("groups", "scatter", "") in seen
+    assert any(tab == "summary" for tab, _, _ in seen)
+    page.goto(f"{server.url}/explore/{finished}?tab=summary")
+    page.locator(".pv-bar").first.wait_for()
+    bars = page.locator(".pv-bars .pv-bar").evaluate_all(
+        "all => all.map(bar => [bar.querySelector('.pv-bar-rows').textContent,"
+        " bar.querySelector('.pv-bar-track span').getBoundingClientRect().width"
+        " / bar.querySelector('.pv-bar-track').getBoundingClientRect().width])"
+    )
+    assert bars
+    for told, drawn in bars:
+        assert drawn == pytest.approx(float(told.removesuffix(" %")) / 100, abs=0.01)
+
+
 def test_every_view_is_readable_for_everybody(server: Server, chromium: Browser, finished: str) -> None:
     """Labels, roles and contrast as axe-core checks them, and nothing wider than the window."""
     axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-core is not installed").Axe()
@@ -449,5 +505,6 @@ def views_of(table: str) -> dict[str, str]:
         f"/explore/{table}?tab=groups": "Distance of each group",
         f"/explore/{table}?tab=risk": "Groups closest to a limit",
         f"/explore/{table}?tab=attacks": "Simulated attackers",
+        f"/explore/{table}?tab=analyses": "Run the same analysis on the original",
         f"/download/{table}": "Release folder",
     }

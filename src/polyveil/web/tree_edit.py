@@ -5,8 +5,10 @@ A tree is a tuple of nodes below an unnamed root. Every label stands once, which
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from io import StringIO
 from typing import Any
 
 from polyveil.errors import InputError
@@ -45,6 +47,23 @@ def flat(values: Iterable[str]) -> NodeForest:
 def to_nested(forest: NodeForest) -> dict[str, Any]:
     """The notation of the policy file."""
     return {node.label: to_nested(node.children) if node.children else None for node in forest}
+
+
+def to_csv(forest: NodeForest) -> str:
+    """One line per value, then its groups from the smallest up, as `hierarchy: FILE.csv` reads it."""
+    deepest = max((len(path) for path in _paths(forest)), default=1)
+    out = StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    for path in _paths(forest):
+        # A value with fewer groups than others stays in its own for the levels that are left.
+        writer.writerow([*path, *[path[-1]] * (deepest - len(path)), "*"])
+    return out.getvalue()
+
+
+def _paths(forest: NodeForest, above: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    for node in forest:
+        path = (node.label, *above)
+        yield from _paths(node.children, path) if node.children else (path,)
 
 
 def walk(forest: NodeForest) -> Iterator[Node]:

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 from nicegui import ui
 
-from polyveil.errors import Fault, PolicyError
+from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.policy import from_dict
 from polyveil.policy.hierarchy import Hierarchy
 from polyveil.table.bind import bind
@@ -20,9 +20,10 @@ from polyveil.table.source import Table
 from polyveil.web.pages.hierarchy import TreeEditor
 from polyveil.web.pages.levels import security_levels
 from polyveil.web.pages.page_context import Work, in_thread
-from polyveil.web.pages.parts import card, drop_zone, fault_notice, row, stack, text
+from polyveil.web.pages.parts import card, drop_zone, fault_notice, notice, row, stack, text
 from polyveil.web.pages.rules import rule_form
-from polyveil.web.tree_edit import Level, flat, from_hierarchy, levels, to_nested, with_values
+from polyveil.web.tree_edit import Level, NodeForest, flat, from_hierarchy, levels, to_csv, to_nested, with_values
+from polyveil.web.tree_from_data import tree_from_data
 
 CHIPS = 40
 DISTANCES = {
@@ -142,6 +143,15 @@ class _ColumnPage:
                 label="Choose a hierarchy file",
                 field={"column": self.name},
             ).classes("pv-small")
+            text("From the data", "h3", "pv-h3")
+            text(
+                "Puts values that go with similar sensitive values into one group. Edit the tree before you use it. It "
+                "is published with the release, so readers see which values are alike.",
+                classes="pv-hint",
+            )
+            ui.button("Make a tree from the data", icon="account_tree", on_click=self._tree_from_data).props(
+                "outline dense no-caps"
+            ).style("align-self: start; padding: 4px 10px")
         ui.on("hierarchy_taken", lambda: ui.navigate.reload())
 
     async def _start_tree(self) -> None:
@@ -150,6 +160,25 @@ class _ColumnPage:
         tree = shape.hierarchy
         forest = from_hierarchy(tree) if tree is not None and tree.depth > 1 else flat(sorted(shape.counts))
         await self.change(hierarchy={"tree": to_nested(forest)}, recode=None, type="categorical")
+
+    async def _tree_from_data(self) -> None:
+        """Groups of values by the sensitive columns of the draft."""
+        sensitive = [
+            name
+            for name, about in self.work.draft.columns.items()
+            if about.get("role") == "sensitive" and name != self.name
+        ]
+        try:
+            forest = await in_thread(tree_from_data, self.work.open.table.frame, self.name, sensitive)
+        except InputError as error:
+            with self.importing:
+                notice(str(error))
+            return
+        await self.change(hierarchy={"tree": to_nested(forest)}, recode=None, type="categorical")
+
+    def _export(self, forest: NodeForest) -> None:
+        """The tree as a CSV file that can be imported again: a value, then ever larger groups."""
+        ui.download.content(to_csv(forest), f"{self.name}.csv", "text/csv")
 
     def _draw_tree(self, shape: Shape) -> None:
         tree = shape.hierarchy
@@ -162,7 +191,10 @@ class _ColumnPage:
         with self.tree:
             text("As a tree", "h2", "pv-h2")
             text("Drag values and groups, or select them and use the buttons.", classes="pv-hint")
-            self.editor = TreeEditor(forest, shape.counts, self._tree_changed, self.editor)
+            editor = self.editor = TreeEditor(forest, shape.counts, self._tree_changed, self.editor)
+            ui.button("Export as CSV", icon="download", on_click=lambda: self._export(editor.forest)).props(
+                "outline dense no-caps"
+            ).style("align-self: start; padding: 4px 10px")
 
     async def _tree_changed(self, forest: Any) -> None:
         """An edit: the tree draws itself, only the levels follow."""
