@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -37,6 +38,15 @@ EFFORT = (
     "effort: seconds to search, so that a first release of a table of this size comes soon. More seconds lose less "
     "detail; effort: balanced searches as long as it takes, which may be many minutes."
 )
+FEWEST_VALUES = 8
+"""In a wide table, a nominal column whose t would need groups of more different values gets one that needs so many."""
+OWN_T = "Columns with a t of their own have many values: a stricter t needs larger groups, or a hierarchy."
+MANY_QUASI = 12
+"""With more quasi-identifiers, a first policy for a wide table leaves those out that are only likely ones."""
+MANY_KNOWN = (
+    "{number} quasi-identifiers are many: each of them makes all of them coarser. Leave out what your readers do not "
+    "need (role: drop)."
+)
 # Sets of more values than this say little, and fill a page.
 _LARGEST_SET = 100
 _MOST_NAMED = 12
@@ -57,19 +67,25 @@ def starter_policy(
     Closeness `t` is asked for where sensitive columns are suggested, k-anonymity always. What the profile is unsure
     about is left out of the release until the steward decides, unless it is only generalized.
     """
-    chosen = _with_something_to_protect([_until_decided(profile, len(profiles) > WIDE) for profile in profiles])
+    chosen = _with_fewer_quasi([_until_decided(profile, len(profiles) > WIDE) for profile in profiles])
+    chosen = _with_something_to_protect(chosen)
     lines = [_HEAD.format(source=f" for {_one_line(source)}" if source else "") + "version: 1"]
     if any(_column(profile).get("recode") for profile in chosen):
         lines.append(
             "defaults: {quasi: {recode: set}}  # categories without a hierarchy are released as sets of values"
         )
     lines.append("columns:")
-    lines += _grouped(chosen) if len(chosen) > WIDE else _one_by_one(chosen)
     roles = [profile.role for profile in chosen]
     sensitive = roles.count("sensitive")
-    if sensitive > MANY_SENSITIVE and t == DEFAULT_T:
-        t = MANY_T
+    many = sensitive > MANY_SENSITIVE and t == DEFAULT_T
+    t = MANY_T if many else t
+    lines += _grouped(chosen, t) if len(chosen) > WIDE else _one_by_one(chosen)
+    if len(chosen) > WIDE and any(_own_t(profile, t) for profile in chosen):
+        lines += _wrapped(OWN_T, "#", "#")
+    if many:
         lines += _wrapped(MANY.format(number=sensitive, t=t, strict=DEFAULT_T), "#", "#")
+    if roles.count("quasi") > MANY_QUASI and len(chosen) > WIDE:
+        lines += _wrapped(MANY_KNOWN.format(number=roles.count("quasi")), "#", "#")
     lines += _privacy(k, t if sensitive else None, "person" if "person" in roles else "row")
     method: dict[str, Any] = {"name": DEFAULT_METHOD}
     seconds = _seconds(rows, len(chosen), roles.count("quasi"), sensitive)
@@ -124,6 +140,20 @@ def _until_decided(profile: ColumnProfile, wide: bool) -> ColumnProfile:
     return replace(profile, role="drop", reason=reason, hierarchy=None)
 
 
+def _with_fewer_quasi(profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
+    """A wide table without its likely quasi-identifiers, if it has many: every further one costs detail in all."""
+    quasi = [profile for profile in profiles if profile.role == "quasi"]
+    if len(profiles) <= WIDE or len(quasi) <= MANY_QUASI:
+        return list(profiles)
+    reason = f"Left out until you decide (quasi?): one of {len(quasi)} columns that others may know; each costs detail."
+    return [
+        replace(profile, role="drop", reason=reason, hierarchy=None)
+        if profile.role == "quasi" and profile.asked
+        else profile
+        for profile in profiles
+    ]
+
+
 def _one_by_one(chosen: Sequence[ColumnProfile]) -> list[str]:
     pad = min(max((len(scalar(profile.name)) for profile in chosen), default=0) + 1, 24)
     lines = []
@@ -132,7 +162,18 @@ def _one_by_one(chosen: Sequence[ColumnProfile]) -> list[str]:
     return lines
 
 
-def _grouped(chosen: Sequence[ColumnProfile]) -> list[str]:
+def _own_t(profile: ColumnProfile, t: float) -> float | None:
+    """A t that groups of a few different values can reach; None if the policy's own t is such a one.
+
+    Of V equally frequent values without an order, a group with m of them is 1 - m / V away from the whole table.
+    """
+    nominal = profile.type == "categorical" and profile.hierarchy is None
+    if profile.role != "sensitive" or not nominal or profile.distinct * (1 - t) <= FEWEST_VALUES:
+        return None
+    return math.ceil(100 * (1 - FEWEST_VALUES / profile.distinct)) / 100
+
+
+def _grouped(chosen: Sequence[ColumnProfile], t: float) -> list[str]:
     """Columns by role, those with names alike as one pattern; what is left out is named in comments only."""
     lines: list[str] = []
     titles: dict[Role, str] = {
@@ -146,8 +187,8 @@ def _grouped(chosen: Sequence[ColumnProfile]) -> list[str]:
         group = [profile for profile in chosen if profile.role == role]
         if group:
             lines.append(f"  # {title}")
-            for name, profile in _with_patterns(group, chosen):
-                lines += entry(name, _written(profile), indent=2)
+            for name, profile in _with_patterns(group, chosen, t):
+                lines += entry(name, _written(profile, t), indent=2)
     lines.append("other_columns: drop  # left out until you give them a role above:")
     left: dict[str, list[str]] = defaultdict(list)
     for profile in chosen:
@@ -160,7 +201,7 @@ def _grouped(chosen: Sequence[ColumnProfile]) -> list[str]:
 
 
 def _with_patterns(
-    group: Sequence[ColumnProfile], everything: Sequence[ColumnProfile]
+    group: Sequence[ColumnProfile], everything: Sequence[ColumnProfile], t: float
 ) -> list[tuple[str, ColumnProfile]]:
     """Name or pattern, and a column it stands for; a pattern only if all columns that fit it are written alike."""
     alike: dict[str, list[ColumnProfile]] = defaultdict(list)
@@ -170,7 +211,7 @@ def _with_patterns(
     for prefix, members in alike.items():
         pattern = f"{prefix}*"
         covered = [profile for profile in everything if fits(pattern, profile.name)]
-        if len(members) > 2 and all(_written(one) == _written(members[0]) for one in covered):
+        if len(members) > 2 and all(_written(one, t) == _written(members[0], t) for one in covered):
             found.append((pattern, members[0]))
         else:
             found += [(profile.name, profile) for profile in members]
@@ -242,9 +283,11 @@ def _column(profile: ColumnProfile) -> dict[str, Any]:
     return data
 
 
-def _written(profile: ColumnProfile) -> dict[str, Any]:
-    """The same without what the defaults say."""
-    return {key: value for key, value in _column(profile).items() if key != "recode"}
+def _written(profile: ColumnProfile, t: float | None = None) -> dict[str, Any]:
+    """The same without what the defaults say; with the policy's `t`, also the t that the column needs instead."""
+    written = {key: value for key, value in _column(profile).items() if key != "recode"}
+    own = None if t is None else _own_t(profile, t)
+    return written if own is None else {**written, "t": own}
 
 
 def _text_markers(profile: ColumnProfile) -> list[str]:
