@@ -2,11 +2,13 @@
 
     python benchmarks/uniqueness_coverage.py [--data FOLDER] [--samples 500]
 
-Populations of 20,000 people that Pitman's model describes, a new one for every sample, with alpha 0.3, 0.5 and 0.7; and
-one that no model describes: the 30,162 rows of Adult with nine columns. For each and for fractions 0.01 to 0.3, 500
-samples are drawn at random. Shown are the mean error of each estimate (estimated minus true share of people who are
-unique, in percentage points) and the share of the samples whose 95 % interval has the true share in it. Ends with an
-error if that is below 90 % in a population of Pitman's model.
+Populations of 20,000 people that Pitman's model describes, a new one for every sample, with alpha 0.3, 0.5 and 0.7;
+and one that no model describes: the 30,162 rows of Adult with nine columns. For each and for fractions 0.01 to 0.3,
+500 samples are drawn at random. Shown are the mean error of each estimate (estimated minus true share of people who
+are unique, in percentage points) and the share of the samples whose 95 % interval has the true share in it. Of
+populations of Pitman's model that should be 90 to 98 %. Cells outside are listed at the end, and those below 90 % are
+an error. Above 98 % the interval is honest but wider than needed: it is right in 95 % of all values that alpha may
+have, not of each one, and samples of 200 people hardly tell alpha.
 """
 
 from __future__ import annotations
@@ -23,6 +25,8 @@ from polyveil.models.uniqueness import by_rule, counts_of, interval, pitman, snb
 
 FRACTIONS = (0.01, 0.03, 0.1, 0.3)
 PEOPLE = 20_000
+LEAST, MOST = 0.90, 0.98
+"""How often a 95 % interval should be right in 500 samples."""
 ESTIMATES = ("pitman", "zayatz", "snb", "dankar")
 Population = Callable[[np.random.Generator], np.ndarray]
 
@@ -82,7 +86,8 @@ def main() -> None:
     names = " | ".join(f"error of {name}" for name in ESTIMATES)
     print(f"| population | fraction | true share | {names} | interval is right |")
     print("| --- " * (4 + len(ESTIMATES)) + "|")
-    wrong = False
+    narrow: list[str] = []
+    wide: list[str] = []
     for number, (name, population) in enumerate(populations.items()):
         for fraction in FRACTIONS:
             rng = np.random.default_rng([number, round(1000 * fraction)])
@@ -93,9 +98,12 @@ def main() -> None:
             true = 100 * float((np.bincount(group) == 1).sum()) / len(group)
             shown = " | ".join(f"{error:+.2f}" for error in errors)
             print(f"| {name} | {fraction:g} | {true:.1f} % | {shown} | {covered:.1%} |", flush=True)
-            wrong |= name.startswith("Pitman") and covered < 0.9
-    if wrong:
-        raise SystemExit("an interval is right too seldom")
+            if name.startswith("Pitman") and not LEAST <= covered <= MOST:
+                (narrow if covered < LEAST else wide).append(f"{name}, fraction {fraction:g}: {covered:.1%}")
+    if wide:
+        print("wider than needed: " + "; ".join(wide))
+    if narrow:
+        raise SystemExit("right too seldom: " + "; ".join(narrow))
 
 
 if __name__ == "__main__":

@@ -70,6 +70,9 @@ class Checkup(Result):
     people: int | None = None
     """How many people the rows are about, where a column says so; guarantees then count people as well."""
 
+    fraction: float | None = None
+    """The share of the population that the table has, where the policy says so."""
+
     notices: tuple[str, ...] = ()
     """What else to know: sensitive numbers that nearly nobody shares."""
 
@@ -158,8 +161,20 @@ class Checkup(Result):
             "outcome": self.outcome,
             "answer": self.answer(),
             "measurements": list(self.records()),
+            **self._unique_in_population(),
             "notices": list(self.notices),
         }
+
+    def _unique_in_population(self) -> dict[str, Any]:
+        """The estimated share of the population that is unique, and its 95 % interval under Pitman's model."""
+        if self.fraction is None or self.fraction >= 1.0:
+            return {}
+        from polyveil.models.uniqueness import estimate, interval  # solvers are slow to load
+
+        sizes = self.statistics.people if isinstance(self.statistics, PeopleStatistics) else self.statistics.sizes
+        between = interval(sizes, self.fraction)
+        found = {"estimate": estimate(sizes, self.fraction), "interval": None if between is None else list(between)}
+        return {"unique_in_population": {"fraction": self.fraction, **found}}
 
 
 def _sizes(sizes: IntArray) -> dict[str, float]:
@@ -251,9 +266,15 @@ def check(
         statistics=statistics,
         class_of_row=classes,
         people=None if policy.person is None else table.frame.get_column(policy.person).n_unique(),
+        fraction=_fraction(policy),
         notices=tuple(_notices(policy, table)),
         frame_kind=table.kind,
     )
+
+
+def _fraction(policy: Policy) -> float | None:
+    risk = policy.privacy.risk
+    return None if risk is None or risk.population is None else risk.population.fraction
 
 
 def _notices(policy: Policy, table: Table) -> Iterator[str]:

@@ -164,3 +164,15 @@ def test_a_release_keeps_a_limit_of_uniqueness(fraction: float, name: str) -> No
     assert made.loss["information_loss"] <= pairs.loss["information_loss"]
     if (fraction, name) == (0.01, "sift"):
         assert made.loss["information_loss"] < 0.9 * pairs.loss["information_loss"]
+
+
+def test_check_tells_the_estimate_and_its_interval() -> None:
+    sizes = [1] * 30 + [2] * 10 + [5] * 6
+    table = pl.DataFrame({"a": [str(i) for i, size in enumerate(sizes) for _ in range(size)]})
+    risk = {"unique_in_population": 0.5, "population": {"fraction": 0.1}}
+    policy = {"columns": {"a": {"role": "quasi"}}, "privacy": {"risk": risk}}
+    told = polyveil.check(table, policy).to_dict()["unique_in_population"]
+    assert told["estimate"] == pytest.approx(estimate(np.array(sizes), 0.1))
+    assert told["interval"] == pytest.approx(interval(np.array(sizes), 0.1))
+    assert told["interval"][0] < told["estimate"] < told["interval"][1]
+    assert "unique_in_population" not in polyveil.check(table, quasi="a").to_dict()
