@@ -266,15 +266,10 @@ def check(
         statistics=statistics,
         class_of_row=classes,
         people=None if policy.person is None else table.frame.get_column(policy.person).n_unique(),
-        fraction=_fraction(policy),
+        fraction=None if policy.privacy.risk is None else policy.privacy.risk.fraction,
         notices=tuple(_notices(policy, table)),
         frame_kind=table.kind,
     )
-
-
-def _fraction(policy: Policy) -> float | None:
-    risk = policy.privacy.risk
-    return None if risk is None or risk.population is None else risk.population.fraction
 
 
 def _notices(policy: Policy, table: Table) -> Iterator[str]:

@@ -71,7 +71,15 @@ def _asked(policy: Policy, attacker: Attacker) -> Risk | None:
     return risk if risk is not None and risk.attacker == attacker else None
 
 
-class ProsecutorRisk(Model):
+class OfSample(Model):
+    """A risk in a table that is a random sample of a share of the population, or all of it."""
+
+    def __init__(self, threshold: float, fraction: float = 1.0) -> None:
+        super().__init__(threshold)
+        self.fraction = fraction
+
+
+class ProsecutorRisk(OfSample):
     """In every group, the chance of finding a person who is known to be in it is at most the threshold."""
 
     key = "prosecutor-risk"
@@ -82,10 +90,6 @@ class ProsecutorRisk(Model):
     leaves_open = "what all rows of a group have in common is learned without finding the person's row"
     direction = "at most"
     monotone = True
-
-    def __init__(self, threshold: float, fraction: float = 1.0) -> None:
-        super().__init__(threshold)
-        self.fraction = fraction
 
     def measure(self, block: Block) -> FloatArray:
         return chance(block.sizes, self.fraction)
@@ -124,8 +128,9 @@ class JournalistRisk(ProsecutorRisk):
     @classmethod
     def for_table(cls, policy: Policy) -> Sequence[Model]:
         risk = _asked(policy, "journalist")
-        fraction = None if risk is None or risk.population is None else risk.population.fraction
-        return () if risk is None or fraction is None or risk.max is None else (cls(risk.max, fraction),)
+        if risk is None or risk.fraction is None or risk.max is None:
+            return ()
+        return (cls(risk.max, risk.fraction),)
 
     @classmethod
     def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
@@ -192,7 +197,7 @@ class StrictSize(KAnonymity):
         return ()
 
 
-class OverAll(Model):
+class OverAll(OfSample):
     """A guarantee about all groups together: a sum over the groups, divided by the rows."""
 
     per_group = False
@@ -234,10 +239,6 @@ class AverageRisk(OverAll):
     helps_against = "finding the rows of many people who are known to be in the table"
     leaves_open = "a person in a small group is found more easily than the mean says; strict_k limits that"
 
-    def __init__(self, threshold: float, fraction: float = 1.0) -> None:
-        super().__init__(threshold)
-        self.fraction = fraction
-
     def part(self, sizes: IntArray) -> FloatArray:
         return np.ones(len(sizes)) if self.fraction == 1.0 else sizes * chance(sizes, self.fraction)
 
@@ -277,10 +278,9 @@ class MarketerRisk(AverageRisk):
     @classmethod
     def for_table(cls, policy: Policy) -> Sequence[Model]:
         risk = policy.privacy.risk
-        fraction = None if risk is None or risk.population is None else risk.population.fraction
-        if risk is None or fraction is None or risk.average is None or risk.attacker == "prosecutor":
+        if risk is None or risk.fraction is None or risk.average is None or risk.attacker == "prosecutor":
             return ()
-        return (cls(risk.average, fraction),)
+        return (cls(risk.average, risk.fraction),)
 
     @classmethod
     def probes(cls, attributes: Mapping[str, Attribute]) -> Sequence[Model]:
@@ -297,10 +297,6 @@ class PopulationUniqueness(OverAll):
     helps_against = "being sure that a row that fits one person of a register is the row of that person"
     leaves_open = "an estimate for a random sample; two people who look alike are found with a chance of one half"
     monotone = False
-
-    def __init__(self, threshold: float, fraction: float) -> None:
-        super().__init__(threshold)
-        self.fraction = fraction
 
     def part(self, sizes: IntArray) -> FloatArray:
         """Only people who are alone in the sample can be alone in the population."""
@@ -330,7 +326,6 @@ class PopulationUniqueness(OverAll):
     @classmethod
     def for_table(cls, policy: Policy) -> Sequence[Model]:
         risk = policy.privacy.risk
-        fraction = None if risk is None or risk.population is None else risk.population.fraction
-        if risk is None or fraction is None or risk.unique_in_population is None:
+        if risk is None or risk.fraction is None or risk.unique_in_population is None:
             return ()
-        return (cls(risk.unique_in_population, fraction),)
+        return (cls(risk.unique_in_population, risk.fraction),)

@@ -96,6 +96,11 @@ class Risk(BaseModel):
             yield rule, "Remove population, or use attacker: journalist"
 
     @property
+    def fraction(self) -> float | None:
+        """The share of the population that the table has, where it is given."""
+        return None if self.population is None else self.population.fraction
+
+    @property
     def by_table(self) -> bool:
         """Whether people are counted in a table of the population."""
         return self.population is not None and self.population.table is not None

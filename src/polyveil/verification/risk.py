@@ -79,7 +79,7 @@ def _measured(policy: Policy, sizes: Sequence[int]) -> Iterator[tuple[str, float
     risk = policy.privacy.risk
     if risk is None or not sizes:
         return
-    fraction = 1.0 if risk.population is None else risk.population.fraction or 1.0
+    fraction = risk.fraction or 1.0
     of_size = {size: expected_chance(size, fraction) for size in set(sizes)}
     mean = math.fsum(size * of_size[size] for size in sizes) / sum(sizes)
     found = _named(policy, max(of_size.values()), mean, min(sizes))
