@@ -76,6 +76,14 @@ def test_facts_are_those_of_a_table_worked_by_hand(full: Evidence) -> None:
     assert {name: said[name] for name in expected} == expected
 
 
+def test_the_counts_of_attacks_are_those_of_their_table(full: Evidence) -> None:
+    verdicts = [row[-1] for row in full.tables["attacks"].rows]
+    assert full.facts["attacks_not_run"].text == str(verdicts.count("not run"))
+    assert full.facts["attacks_run"].text == str(len(verdicts) - verdicts.count("not run"))
+    assert full.facts["attacks_broken"].text == str(verdicts.count("broken"))
+    assert "not run" in verdicts  # an attack that does not fit this table is among them
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_sentence_with_a_figure_names_its_check_and_no_other_claims_anything(kind: str, full: Evidence) -> None:
     checks = {row[0] for row in full.tables["checks"].rows}

@@ -194,7 +194,7 @@ def _of_risk(known: Facts) -> dict[str, Fact]:
     """From the group sizes that a reader counts in the files."""
     sizes = known.statistics.sizes
     risk = measure_risk(sizes, limit=THRESHOLD)
-    check = "group sizes of the release, verify: figures"
+    check = "verify: figures"
     return {
         "threshold": Fact(percent(THRESHOLD), "recommended by EMA and Health Canada"),
         "highest_risk": Fact(percent(risk.prosecutor.highest), check),
@@ -303,7 +303,7 @@ def _of_attacks(tried: AttackReport) -> dict[str, Fact]:
     facts = {
         "attacks_run": Fact(number(len(run)), f"{WITH_ORIGINAL}attack"),
         "attacks_broken": Fact(number(len(tried.broken)), f"{WITH_ORIGINAL}attack"),
-        "attacks_not_run": Fact(number(len(tried.untried)), f"{WITH_ORIGINAL}attack"),
+        "attacks_not_run": Fact(number(len(tried.attacks) - len(run)), f"{WITH_ORIGINAL}attack"),
         "attacks_said": Fact(tried.answer(), f"{WITH_ORIGINAL}attack"),
     }
     for criterion in ("singling out", "linkability", "inference"):
