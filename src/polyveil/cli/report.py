@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from polyveil.cli.frame import print_json, reported_errors
+from polyveil.cli.progress import shown_progress
 
 
 def report(
@@ -89,7 +90,10 @@ def _write_dossier(
     from polyveil.reports.dossier import write_dossier
 
     key = None if sign is None else read_private_key(sign)
-    used = write_dossier(release, kind, out, original=original, evidence=evidence, overwrite=overwrite)
+    with shown_progress(quiet=as_json) as progress:
+        used = write_dossier(
+            release, kind, out, original=original, evidence=evidence, overwrite=overwrite, progress=progress
+        )
     if key is not None:
         sign_file(used, key)
     print_json({"dossier": str(out), "evidence": str(used)}) if as_json else typer.echo(f"{out}\n{used}")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from polyveil.errors import InputError
+from polyveil.progress import SILENT, Progress
 from polyveil.reports.dossier.document import KINDS, Document, make_document
 from polyveil.reports.dossier.docx import to_docx
 from polyveil.reports.dossier.evidence import Evidence, gather_evidence, read_evidence
@@ -27,6 +28,7 @@ def write_dossier(
     evidence: Path | None = None,
     overwrite: bool = False,
     reading: Mapping[str, Any] | None = None,
+    progress: Progress = SILENT,
 ) -> Path:
     """Write a dossier, and its evidence beside it unless it is given; returns the evidence file."""
     beside = out.with_suffix(".evidence.json")
@@ -34,7 +36,7 @@ def write_dossier(
     if evidence is not None:
         found = read_evidence(evidence, release)
     else:
-        found = gather_evidence(release, original, reading=reading)
+        found = gather_evidence(release, original, reading=reading, progress=progress)
         write_page(beside, found.to_json())
     write_page(out, _written(make_document(kind, found), out.suffix.lower()))
     return evidence or beside

@@ -20,6 +20,7 @@ import polars as pl
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.measure import measure_risk
 from polyveil.policy.schema import Column
+from polyveil.progress import SILENT, Progress
 from polyveil.reports.facts import Facts, claims_in_people, gather
 from polyveil.reports.markup import number, percent
 from polyveil.reports.sections import GUESSES, guess_rows
@@ -86,7 +87,12 @@ class Evidence:
 
 
 def gather_evidence(
-    release: ReleaseLike, original: Any = None, *, trials: int = 2000, reading: Mapping[str, Any] | None = None
+    release: ReleaseLike,
+    original: Any = None,
+    *,
+    trials: int = 2000,
+    reading: Mapping[str, Any] | None = None,
+    progress: Progress = SILENT,
 ) -> Evidence:
     """Verify the release and collect its figures; with the original table also the risk before, and attacks."""
     found = verify(release)
@@ -106,7 +112,7 @@ def gather_evidence(
 
         table = read(original, **(reading or {}))
         facts |= _before(known, table)
-        tried = attack(release, table, trials=trials)
+        tried = attack(release, table, trials=trials, progress=progress)
         facts |= _of_attacks(tried)
         shown["attacks"] = _attack_table(tried)
     files = {name: each["sha256"] for name, each in manifest["files"].items() if "sha256" in each}
