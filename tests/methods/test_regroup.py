@@ -13,7 +13,8 @@ import polyveil
 from polyveil.arrays import IntArray
 from polyveil.measure import measure_loss
 from polyveil.methods import Task
-from polyveil.methods._repair.crowd import Groups
+from polyveil.methods._repair.crowd import Groups, box_cost, box_without, least_cost
+from polyveil.methods._repair.exchanges import may_exchange, may_move, try_exchange, try_move
 from polyveil.methods._repair.merging import merge_failing
 from polyveil.methods._repair.people import judge_rows
 from polyveil.methods._repair.regroup import STRICT, Regrouping, _ready, regrouped, settled
@@ -107,6 +108,53 @@ def test_all_figures_are_exact_after_a_search(name: str) -> None:
     labels = ready.labels(groups)
     loss = float(groups.rows @ groups.loss) / task.table.rows
     assert loss == pytest.approx(measure_loss(task.table, labels).information_loss)
+
+
+def copied(groups: Groups) -> Groups:
+    return Groups(*(field.copy() for field in groups))
+
+
+def pairs(groups: Groups, number: int, seed: int) -> list[tuple[int, int]]:
+    """People of different groups, drawn by chance."""
+    drawn = np.random.default_rng(seed).integers(len(groups.of_person), size=(number, 2)).tolist()
+    return [(p, other) for p, other in drawn if groups.of_person[p] != groups.of_person[other]]
+
+
+def test_a_group_with_another_member_costs_no_less_than_its_bound() -> None:
+    task, people = task_of("k", 2)
+    ready, groups = searched(task, people, some_labels(people, 4, 3), price=5.0, heat=0.3)
+    first, spare, tight = len(groups.of_person), len(groups.box) - 1, 0
+    for p, come in pairs(groups, 300, 4):
+        own = int(groups.of_person[p])
+        stay = [int(q) for q in np.flatnonzero(groups.of_person == own) if q != p]
+        if not stay:
+            continue
+        attributes = groups.box.shape[1] // 2
+        groups.box[spare, :attributes] = groups.box[[*stay, come], :attributes].min(axis=0)
+        groups.box[spare, attributes:] = groups.box[[*stay, come], attributes:].max(axis=0)
+        groups.words[spare] = np.bitwise_or.reduce(groups.words[[*stay, come]])
+        exact = box_cost(ready.costs, groups.box, groups.words, spare, spare)
+        bound = least_cost(ready.costs, groups.box, groups.words, first + own, p, stay[0], come)
+        assert bound <= exact
+        tight += bound == exact
+    assert tight > 100  # it is of use
+
+
+@pytest.mark.parametrize("name", ["k", "t"])
+def test_no_change_that_pays_is_passed_over(name: str) -> None:
+    task, people = task_of(name, 6)
+    ready = _ready(task, people, np.arange(task.table.rows))
+    groups = ready.groups(some_labels(people, 6, 7))
+    known, spare, paid = (ready.costs, ready.crowd), len(groups.box) - 2, 0
+    for p, other in pairs(groups, 400, 8):
+        to = int(groups.of_person[other])
+        for may, attempt, target in ((may_move, try_move, to), (may_exchange, try_exchange, other)):
+            changed = copied(groups)
+            box_without(changed, p, spare)
+            fell = attempt(*known, ready.judges, changed, p, target, 5.0, 1.0, spare)
+            assert fell == 0.0 or may(*known, groups, p, target, 5.0, 1.0)
+            paid += fell != 0.0
+    assert paid > 20
 
 
 @pytest.mark.parametrize("size", [2, 6, 25])

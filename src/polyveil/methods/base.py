@@ -36,6 +36,8 @@ class Task:
     """The population, where a policy names a table of it."""
     everybody: Everybody | None = None
     """The people of the whole table, where the task is one block of it."""
+    goes_on: bool = False
+    """Whether the classes are improved in another way afterwards, so that good first ones will do."""
 
     @property
     def k(self) -> int:

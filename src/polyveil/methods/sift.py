@@ -43,7 +43,7 @@ from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.compiling import compile_side_by_side
 from polyveil.methods._search.estimate import in_words, seconds_for, time_left
 from polyveil.methods._search.schedule import Effort, Tell, seconds_of
-from polyveil.methods._search.stricter import begin, best_search
+from polyveil.methods._search.stricter import FEW_ROWS, begin, best_search, moved_once
 from polyveil.methods.base import Method, Options, Task
 from polyveil.methods.mondrian import Mondrian, MondrianOptions
 from polyveil.models import AnyColumns
@@ -97,8 +97,12 @@ class Sift(Method[SiftOptions]):
         if not basis.table.quasi:
             return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
         secret, tell = int(task.rng.integers(2**62)), report_loss(task, effort, clock)
-        first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task))
-        labels = best_search(basis.table, first, effort, secret, clock, tell)
+        only_begins = task.goes_on and effort == "fast" and basis.table.rows > FEW_ROWS
+        first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task), growing=only_begins)
+        if only_begins:
+            labels = moved_once(first, clock.stop)
+        else:
+            labels = best_search(basis.table, first, effort, secret, clock, tell)
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
 
 

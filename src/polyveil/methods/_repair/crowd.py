@@ -1,6 +1,7 @@
 """People in groups, for kernels: each person a box over the quasi-identifiers and a multiset of sensitive values.
 
 A histogram has three parts, side by side: rows with a value, the weight of people who share it, and people who have it.
+Parts at its end that nothing judges are left out.
 Boxes of people and of groups lie in one array, the people's first, so that joining either kind is one operation. All
 statistics are exact at all times: tests recount them after a search.
 """
@@ -13,6 +14,7 @@ import numpy as np
 
 from polyveil.arrays import Codes, FloatArray, IntArray
 from polyveil.methods._kernels.boxes import SET, kind_of
+from polyveil.methods._kernels.by_reference import by_reference
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._kernels.judge import compile_constraints, sensitive_matrix
 from polyveil.methods._repair.crowd_judge import Judges, broken_by
@@ -37,14 +39,16 @@ from polyveil.models.people import People
 from polyveil.table.coded import CodedTable
 
 
+@by_reference
 class Costs(NamedTuple):
-    """What boxes cost: `shape` and `cost` of a `Space`. Kernels pay for every array they pass on, so no others."""
+    """What boxes cost: `shape` and `cost` of a `Space`."""
 
     shape: IntArray
     cost: FloatArray
     words: int
 
 
+@by_reference
 class Crowd(NamedTuple):
     """People, who never change: their rows, and what they add to histograms; their boxes are in `Groups`."""
 
@@ -53,8 +57,11 @@ class Crowd(NamedTuple):
     place: Codes
     times: Codes
     weight: Codes
+    width: int  # of one part of a histogram
+    parts: int
 
 
+@by_reference
 class Groups(NamedTuple):
     """Groups of people under change; a group without members has no rows and no loss."""
 
@@ -71,7 +78,7 @@ class Groups(NamedTuple):
     broken: FloatArray  # how far the guarantees are broken
 
 
-def crowd_of(table: CodedTable, people: People) -> Crowd:
+def crowd_of(table: CodedTable, people: People, judges: Judges) -> Crowd:
     """What each person adds to a histogram, equal values together; people are numbered from 0 without gaps."""
     places = sensitive_matrix(table)
     names = [*(column.name for column in table.sensitive), *map(joint_name, table.together)]
@@ -86,6 +93,8 @@ def crowd_of(table: CodedTable, people: People) -> Crowd:
         place=(found % width).astype(np.int32),
         times=np.bincount(which.ravel(), minlength=len(found)).astype(np.int32),
         weight=np.bincount(which.ravel(), weights=weights.ravel(), minlength=len(found)).astype(np.int32),
+        width=judges.width,
+        parts=judges.parts,
     )
 
 
@@ -103,19 +112,50 @@ def box_cost(costs: Costs, box: Codes, words: Bits, b: int, other: int) -> float
             continue
         low = min(box[b, a], box[other, a])
         high = max(box[b, attributes + a], box[other, attributes + a])
-        if low >= high:
+        total += range_cost(costs, a, low, high)
+    return total
+
+
+@njit
+def range_cost(costs: Costs, a: int, low: int, high: int) -> float:
+    """What a row costs whose attribute a, not a set, spans two codes and all between."""
+    if low >= high:
+        return 0.0
+    if costs.shape[a, KIND] != ORDERED:
+        level = 0
+        while (2 << level) <= high - low:
+            level += 1
+        begin = costs.shape[a, GAP + level]
+        return max(costs.cost[begin + low], costs.cost[begin + high - (1 << level)])
+    if high == costs.shape[a, NULL]:
+        return costs.cost[a]
+    begin = costs.shape[a, POSITION]
+    return costs.cost[begin + high] - costs.cost[begin + low]
+
+
+@njit
+def least_cost(costs: Costs, box: Codes, words: Bits, whole: int, gone: int, stays: int, come: int) -> float:
+    """No more than what a row costs in a group without its member `gone` and with `come`; `stays` is another member.
+
+    `whole` is the group's box. It shrinks at most by what `gone` reaches; which other members reach as far is not
+    looked up.
+    """
+    total = 0.0
+    attributes = len(costs.shape)
+    for a in range(attributes):
+        if costs.shape[a, KIND] == SET:
+            values, begin = -1, costs.shape[a, WORD]
+            for i in range(begin, begin + costs.shape[a, WORDS]):
+                values += bit_count((words[whole, i] & ~words[gone, i]) | words[stays, i] | words[come, i])
+            total += values * costs.cost[a]
             continue
-        if costs.shape[a, KIND] != ORDERED:
-            level = 0
-            while (2 << level) <= high - low:
-                level += 1
-            begin = costs.shape[a, GAP + level]
-            total += max(costs.cost[begin + low], costs.cost[begin + high - (1 << level)])
-        elif high == costs.shape[a, NULL]:
-            total += costs.cost[a]
-        else:
-            begin = costs.shape[a, POSITION]
-            total += costs.cost[begin + high] - costs.cost[begin + low]
+        low = min(box[stays, a], box[come, a])
+        high = max(box[stays, attributes + a], box[come, attributes + a])
+        if box[gone, a] > box[whole, a]:
+            low = min(low, box[whole, a])
+        if box[gone, attributes + a] < box[whole, attributes + a]:
+            high = max(high, box[whole, attributes + a])
+        total += range_cost(costs, a, low, high)
     return total
 
 
@@ -153,7 +193,7 @@ def groups_of(
         rows=np.zeros(slots, dtype=np.int64),
         box=box,
         words=words,
-        hist=np.zeros((slots, 3 * judges.width), dtype=np.int64),
+        hist=np.zeros((slots, judges.parts * judges.width), dtype=np.int64),
         loss=np.zeros(slots),
         broken=np.zeros(slots),
     )
@@ -203,12 +243,15 @@ def count(crowd: Crowd, groups: Groups, c: int, p: int, by: int) -> None:
     """Count person p `by` times more in the sizes and the histogram of c."""
     groups.people[c] += by
     groups.rows[c] += by * crowd.rows[p]
-    width = groups.hist.shape[1] // 3
+    if crowd.parts == 0:
+        return
     for i in range(crowd.begin[p], crowd.begin[p + 1]):
         v = crowd.place[i]
         groups.hist[c, v] += by * crowd.times[i]
-        groups.hist[c, width + v] += by * crowd.weight[i]
-        groups.hist[c, 2 * width + v] += by
+        if crowd.parts > 1:
+            groups.hist[c, crowd.width + v] += by * crowd.weight[i]
+        if crowd.parts > 2:
+            groups.hist[c, 2 * crowd.width + v] += by
 
 
 @njit

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
+from polyveil.methods._kernels.by_reference import by_reference
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._kernels.judge import JudgeSpec, asks_more, compile_constraints, violation
 from polyveil.methods.base import Task
@@ -32,10 +33,11 @@ class ThreeSpecs(NamedTuple):
     having: JudgeSpec
 
 
+@by_reference
 class Judges(NamedTuple):
     """What must hold in rows, in people who share their weight over their rows, and in people who have a value.
 
-    Caps and closeness lie in flat arrays over all parts: kernels pay for every array they pass on.
+    Caps and closeness lie in flat arrays over all parts.
     """
 
     caps: FloatArray  # greatest share per place of a histogram, or none
@@ -48,6 +50,7 @@ class Judges(NamedTuple):
     weight: int  # of a person, where it is shared
     least: int  # people in a group
     width: int  # of one part of a histogram
+    parts: int  # how many parts of a histogram are judged: the first, the first two, all, or none
     everything: ThreeSpecs | None  # where there are constraints other than size, caps and closeness
 
 
@@ -69,18 +72,21 @@ def judges_of(task: Task, people: People) -> Judges:
         for i, spec in enumerate(specs)
     ]
     terms = [np.stack([spec.range_weight, spec.range_share], axis=1) for spec in specs]
+    reach = max((int(found[:, 1].max(initial=0)) for found in ranges), default=0)
+    has_caps, has_more = any(spec.has_caps for spec in specs), any(asks_more(spec) for spec in specs)
     return Judges(
-        caps=np.concatenate([spec.cap for spec in specs]) if any(spec.has_caps for spec in specs) else np.zeros(0),
+        caps=np.concatenate([spec.cap for spec in specs]) if has_caps else np.zeros(0),
         ranges=np.concatenate(ranges).astype(np.int64),
         terms=np.concatenate(terms),
         limits=np.concatenate([spec.close_limit for spec in specs]),
         part=np.concatenate(parts),
-        reach=max((int(found[:, 1].max(initial=0)) for found in ranges), default=0),
+        reach=reach,
         upto=np.zeros(3 * width + 1, dtype=np.int64),
         weight=people.weight,
         least=max(compile_constraints(sizes, task.attributes, task.table).min_size, 1),
         width=width,
-        everything=specs if any(asks_more(spec) for spec in specs) else None,
+        parts=len(specs) if has_caps or has_more else -(-reach // max(width, 1)),
+        everything=specs if has_more else None,
     )
 
 

@@ -3,7 +3,8 @@
 What is lowered is the loss of all rows, plus a price on how far groups break their guarantees. The price rises from
 round to round, so that groups which break something are mended while loss is still easily traded; a change that costs d
 is made with probability exp(-d / temperature), and the temperature falls (simulated annealing, Kirkpatrick et al.
-1983). Candidates come from a person's neighbourhood in random orders in which near people are alike.
+1983). Candidates come from a person's neighbourhood in random orders in which near people are alike. People take turns
+in these orders: what one of them looks at is then still near the processor for the next.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from polyveil.methods._repair.crowd import (
     copy,
     count,
     join_box,
+    least_cost,
     link,
     unlink,
 )
@@ -29,7 +31,7 @@ from polyveil.methods._repair.crowd_judge import LEAST, Judges
 from polyveil.methods._search.space import Flag, as_int64
 
 LOOKS = 32
-"""People looked at for one in a group with loss or a broken guarantee."""
+"""People passed over, at most, on the way to one in a group with loss or a broken guarantee."""
 PARTNERS = 4
 """Members tried for an exchange where a move alone costs too much."""
 COOLING_STEPS = 64
@@ -43,7 +45,6 @@ def exchange_people(
     judges: Judges,
     groups: Groups,
     orders: Codes,
-    places: Codes,
     attempts: int,
     start: float,
     end: float,
@@ -56,6 +57,7 @@ def exchange_people(
     np.random.seed(seed)  # noqa: NPY002 - kernels have no generators
     n = len(groups.of_person)
     spare = len(groups.box) - 2
+    k, at, p = np.random.randint(len(orders)), np.random.randint(n), 0  # noqa: NPY002
     temperature, fell = start, 0.0
     cooling = (end / start) ** (COOLING_STEPS / max(attempts, COOLING_STEPS)) if start > 0.0 else 1.0
     for attempt in range(attempts):
@@ -63,39 +65,38 @@ def exchange_people(
             temperature *= cooling
             if stop[0] != 0:
                 break
-        p = person_to_move(groups)
-        if p < 0:
-            continue
-        k = np.random.randint(orders.shape[0])  # noqa: NPY002
+        for _ in range(LOOKS):
+            at += 1
+            if at == n:
+                k, at = (k + 1) % len(orders), 0
+            p = as_int64(orders[k, at])
+            if groups.loss[groups.of_person[p]] > 0.0 or groups.broken[groups.of_person[p]] > 0.0:
+                break
         step = int(-reach * np.log(1.0 - np.random.random())) + 1  # noqa: NPY002
-        place = places[k, p] + (step if np.random.random() < 0.5 else -step)  # noqa: NPY002
+        place = at + (step if np.random.random() < 0.5 else -step)  # noqa: NPY002
         if place < 0 or place >= n:
             continue
         other = as_int64(orders[k, place])
         if groups.of_person[other] == groups.of_person[p]:
             continue
         allowed = -temperature * np.log(1.0 - np.random.random())  # noqa: NPY002
-        box_without(groups, p, spare)
-        fall = try_move(costs, crowd, judges, groups, p, as_int64(groups.of_person[other]), price, allowed, spare)
+        fall, to, is_known = 0.0, as_int64(groups.of_person[other]), False
+        if may_move(costs, crowd, groups, p, to, price, allowed):
+            box_without(groups, p, spare)
+            is_known = True
+            fall = try_move(costs, crowd, judges, groups, p, to, price, allowed, spare)
         for _ in range(PARTNERS):
             if fall != 0.0 or other < 0:
                 break
             following = as_int64(groups.after[other])
-            fall = try_exchange(costs, crowd, judges, groups, p, other, price, allowed, spare)
+            if may_exchange(costs, crowd, groups, p, other, price, allowed):
+                if not is_known:
+                    box_without(groups, p, spare)
+                    is_known = True
+                fall = try_exchange(costs, crowd, judges, groups, p, other, price, allowed, spare)
             other = following
         fell += fall
     return fell
-
-
-@njit
-def person_to_move(groups: Groups) -> int:
-    """A random person of a group with loss or a broken guarantee (-1: none found soon)."""
-    for _ in range(LOOKS):
-        p = np.random.randint(len(groups.of_person))  # noqa: NPY002
-        c = groups.of_person[p]
-        if groups.loss[c] > 0.0 or groups.broken[c] > 0.0:
-            return p
-    return -1
 
 
 @njit
@@ -108,6 +109,39 @@ def cost_of(groups: Groups, c: int, loss: float, broken: float, price: float) ->
 def too_broken(groups: Groups, c: int, price: float, left: float) -> float:
     """From where on what group c breaks costs more than is left; a little more, so that rounding decides nothing."""
     return 1.001 * left / (price * groups.rows[c]) + LEAST
+
+
+@njit
+def may_move(costs: Costs, crowd: Crowd, groups: Groups, p: int, to: int, price: float, allowed: float) -> bool:
+    """False only if p in another group costs too much, whatever the guarantees say; no members are looked up."""
+    first = len(groups.of_person)
+    own = as_int64(groups.of_person[p])
+    rows, left = crowd.rows[p], 0.0
+    if groups.people[own] > 1:
+        member = another(groups, own, p)
+        left = least_cost(costs, groups.box, groups.words, first + own, p, member, member)
+    before = cost_of(groups, own, groups.loss[own], groups.broken[own], price)
+    old = cost_of(groups, to, groups.loss[to], groups.broken[to], price)
+    widened = box_cost(costs, groups.box, groups.words, p, first + to)
+    return (groups.rows[to] + rows) * widened + (groups.rows[own] - rows) * left - old - before < allowed
+
+
+@njit
+def may_exchange(costs: Costs, crowd: Crowd, groups: Groups, p: int, other: int, price: float, allowed: float) -> bool:
+    """False only if two people in each other's place cost too much, whatever the guarantees say."""
+    first = len(groups.of_person)
+    one, two = as_int64(groups.of_person[p]), as_int64(groups.of_person[other])
+    before = cost_of(groups, one, groups.loss[one], groups.broken[one], price)
+    before += cost_of(groups, two, groups.loss[two], groups.broken[two], price)
+    more = crowd.rows[other] - crowd.rows[p]
+    member = another(groups, two, other)
+    least = least_cost(costs, groups.box, groups.words, first + two, other, member if member >= 0 else p, p)
+    of_two = (groups.rows[two] - more) * least
+    if of_two - before >= allowed:
+        return False
+    member = another(groups, one, p)
+    least = least_cost(costs, groups.box, groups.words, first + one, p, member if member >= 0 else other, other)
+    return (groups.rows[one] + more) * least + of_two - before < allowed
 
 
 @njit
@@ -132,8 +166,6 @@ def try_move(
     old = cost_of(groups, to, groups.loss[to], groups.broken[to], price)
     widened = box_cost(costs, groups.box, groups.words, p, first + to)
     rows = crowd.rows[p]
-    if (groups.rows[to] + rows) * widened - old - before >= allowed:
-        return 0.0
     alone = groups.people[own] == 1
     left = 0.0
     if not alone:
@@ -175,7 +207,7 @@ def try_exchange(
 ) -> float:
     """Let two people of different groups change places if that costs less than `allowed`; returns the fall.
 
-    Box `spare` is that of p's group without p, the next one is free. Quick tests come first: most attempts end there.
+    Box `spare` is that of p's group without p, the next one is free.
     """
     first = len(groups.of_person)
     one, two = as_int64(groups.of_person[p]), as_int64(groups.of_person[other])
@@ -183,14 +215,10 @@ def try_exchange(
     before += cost_of(groups, two, groups.loss[two], groups.broken[two], price)
     loss = box_cost(costs, groups.box, groups.words, spare, other)
     more = crowd.rows[other] - crowd.rows[p]
-    of_one, rows_of_two = (groups.rows[one] + more) * loss, groups.rows[two] - more
-    member = another(groups, two, other)
-    least = 0.0 if member < 0 else box_cost(costs, groups.box, groups.words, p, member)
-    if of_one + rows_of_two * least - before >= allowed:
-        return 0.0
+    of_one = (groups.rows[one] + more) * loss
     box_without(groups, other, spare + 1)
     other_loss = box_cost(costs, groups.box, groups.words, spare + 1, p)
-    if of_one + rows_of_two * other_loss - before >= allowed:
+    if of_one + (groups.rows[two] - more) * other_loss - before >= allowed:
         return 0.0
     swap_counts(crowd, groups, one, two, p, other)
     rise = cost_of(groups, one, loss, 0.0, price) + cost_of(groups, two, other_loss, 0.0, price) - before

@@ -2,7 +2,8 @@
 
 A method sees one row per person, drawn at random, so that on average every row counts as it should. All rows of a
 person then go where the person goes. Methods that search (those with an effort) go on with people as they are, who
-change classes until all hold and less is lost (`regroup`). Other methods see the least and the greatest code of each
+change classes until all hold and less is lost (`regroup`); what they do before is then only a beginning, and with the
+effort `fast` they improve it no further. Other methods see the least and the greatest code of each
 quasi-identifier, as two columns where they differ, so that people whose rows span the same range come together. Classes
 that in the end do not hold, counted in people and in rows, are merged with near ones.
 
@@ -93,7 +94,8 @@ def _of_strata(task: Task, work: Work) -> Partition:
 def _grouped(task: Task, people: People, method: Method[Any], effort: str | float | None) -> Partition:
     """Classes of the people of a table, be it part of a larger one whose people are the reference."""
     room = ROOM if effort is None else ROOM_TO_SEARCH
-    found = by_model.partition(method, _unit_task(task, people, room))
+    units = replace(_unit_task(task, people, room), goes_on=effort is not None)
+    found = by_model.partition(method, units)
     labels = within_limit(found.class_of_row, people.person, task.suppressible)[people.person]
     labels = partition_of(labels).class_of_row
     judge = judge_rows(task, people, labels >= 0)

@@ -54,7 +54,6 @@ class Regrouping:
     judges: Judges
     person: IntArray
     orders: Codes
-    places: Codes
 
     def round(
         self, groups: Groups, attempts: int, heat: tuple[float, float], price: float, seed: int, stop: Flag
@@ -66,7 +65,6 @@ class Regrouping:
             self.judges,
             groups,
             self.orders,
-            self.places,
             attempts,
             heat[0],
             heat[1],
@@ -159,10 +157,9 @@ def _ready(task: Task, people: People, kept: IntArray) -> Regrouping:
     task = replace(task, table=task.table.take(kept), models=models)
     space, table = space_of(task)
     orders = np.stack([_order(space, table, people.person, task.rng) for _ in range(ORDERS)])
-    places = np.argsort(orders, axis=1).astype(np.int32)
     judges = judges_of(task, people)
     costs = Costs(space.shape, space.cost, space.words)
-    return Regrouping(costs, table, crowd_of(task.table, people), judges, people.person, orders, places)
+    return Regrouping(costs, table, crowd_of(task.table, people, judges), judges, people.person, orders)
 
 
 def _order(space: Space, table: CodedTable, person: IntArray, rng: np.random.Generator) -> Codes:

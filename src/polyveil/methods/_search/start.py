@@ -86,11 +86,26 @@ def plain_cuts(space: Space, rows: Rows, clock: Clock) -> tuple[Codes, float]:
     return begin_by(space, rows, (CUT, space.least), 0, clock.stop)
 
 
-def best_start(space: Space, rows: Rows, rng: np.random.Generator, clock: Clock, by_cuts: tuple[Codes, float]) -> Codes:
-    """The labels of least loss among `by_cuts` and the other beginnings; in small tables after rows moved once."""
+def best_start(
+    space: Space,
+    rows: Rows,
+    rng: np.random.Generator,
+    clock: Clock,
+    by_cuts: tuple[Codes, float],
+    growing: bool = False,
+) -> Codes:
+    """The labels of least loss among `by_cuts` and the other beginnings; in small tables after rows moved once.
+
+    If `growing`, classes grown from seeds are the only other beginning, unless the table is too large for that.
+    """
     stop, n, seed = clock.stop, len(rows.tuple_of), int(rng.integers(2**31 - 1))
     labels, loss = by_cuts
-    ways = [] if stop[0] else chosen_ways(space, rows, rng, seed, clock)
+    if stop[0]:
+        ways = []
+    elif growing and n <= LARGE:
+        ways = [(GROW, space.least)]
+    else:
+        ways = chosen_ways(space, rows, rng, seed, clock)
     if ways:
         regions = regions_of(space, rows, seed, stop)
         ways += [(CUT, space.least)] if len(regions) > 1 else []

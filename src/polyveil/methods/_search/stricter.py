@@ -26,7 +26,7 @@ from polyveil.methods._search.losses import losses
 from polyveil.methods._search.rounds import CORES, improve
 from polyveil.methods._search.schedule import SETTLE, Effort, Tell, search
 from polyveil.methods._search.space import Flag, Rows, Space, make_space
-from polyveil.methods._search.start import SMALL, best_start, floors_for, plain_cuts
+from polyveil.methods._search.start import PASS, SMALL, best_start, floors_for, plain_cuts
 from polyveil.table.coded import CodedTable
 
 CLOSENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -69,17 +69,18 @@ def begin(
     clock: Clock | None = None,
     most_by_cuts: float = math.inf,
     tell: Callable[[float], None] = lambda loss: None,
+    growing: bool = False,
 ) -> Beginning:
     """The first classes; equal demands and secrets give equal ones. Plain cuts alone if these lose more than said.
 
-    `tell` is told the mean loss of plain cuts as soon as there are any.
+    `tell` is told the mean loss of plain cuts as soon as there are any. `growing` tries no other way than growth.
     """
     rng, clock = np.random.default_rng(secret), Clock() if clock is None else clock
     space, rows = make_space(table, judge)
     labels, loss = by_cuts = plain_cuts(space, rows, clock)
     tell(loss / table.rows)
     if loss <= most_by_cuts:
-        labels = best_start(space, rows, rng, clock, by_cuts)
+        labels = best_start(space, rows, rng, clock, by_cuts, growing)
     by_row = losses(space, rows, labels)
     return Beginning(judge, space, rows, labels, loss, float(by_row.sum()), int((by_row > 0).sum()), rng)
 
@@ -136,6 +137,11 @@ def settled(first: Beginning, labels: Codes, loss: float, stop: Flag | None = No
         if less < loss:
             labels, loss = improved, less
     return labels
+
+
+def moved_once(first: Beginning, stop: Flag) -> Codes:
+    """The classes of a beginning after rows have moved once to where they cost least."""
+    return improve(first.space, first.rows, first.labels, PASS, floors_for(first.space), first.rng, stop)[0]
 
 
 class Together:
