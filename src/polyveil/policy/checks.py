@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 
 from polyveil.errors import listed
 from polyveil.policy.broken import PolicyFinding
@@ -22,8 +23,14 @@ def keys_of_sensitive() -> tuple[str, ...]:
     return (*guarantee_keys(Column), *setting_keys(Column), "publish")
 
 
-def roles_of_keys() -> dict[str, tuple[Role, ...]]:
+def roles_of_keys() -> Mapping[str, tuple[Role, ...]]:
     """The keys that only some roles have."""
+    return _roles_of(tuple(Column.model_fields))
+
+
+@cache
+def _roles_of(_: tuple[str, ...]) -> Mapping[str, tuple[Role, ...]]:
+    """Found once for all columns; installed packages may add keys, and then it is found again."""
     return {
         **dict.fromkeys(OF_QUASI, ("quasi",)),
         **dict.fromkeys(keys_of_sensitive(), ("sensitive",)),
