@@ -251,11 +251,14 @@ def _worst_row(each: Mapping[str, Any]) -> Markup:
         "tr",
         tag("th", number(each["class"]) if each["class"] else "group", scope="row"),
         tag("td", number(each["rows"]), class_="num"),
-        tag("td", what),
+        tag("td", what, class_="pv-keep"),
         tag("td", "-" if each["value"] is None else f"{each['value']:.3f}", class_="num"),
         tag("td", f"{each['limit']:g}", class_="num"),
         tag(
-            "td", tag("span", tag("span", style=f"width:{min(used, 1):.0%}"), class_="pv-used"), f" {percent(used, 0)}"
+            "td",
+            tag("span", tag("span", style=f"width:{min(used, 1):.0%}"), class_="pv-used"),
+            f" {percent(used, 0)}",
+            class_="pv-keep",
         ),
         tag("td", ", ".join(each["cells"]), class_="pv-hint"),
     )
