@@ -187,16 +187,6 @@ def test_a_wide_table_leaves_likely_quasi_identifiers_out_if_it_has_many() -> No
     assert len(from_text(few).having("quasi")) == 12
 
 
-def test_many_values_without_an_order_get_a_t_that_small_groups_reach() -> None:
-    wide = [column(f"harm{chr(97 + i)}", role="sensitive", distinct=5) for i in range(30)]
-    text = starter_policy([column("age", type="numeric"), *wide, column("tower", role="sensitive", distinct=40)])
-    policy = from_text(text)
-    assert policy.privacy.t == 0.4
-    assert policy.columns["tower"].t == 0.8  # eight of forty values
-    assert policy.columns["harma"].t is None
-    assert "Columns with a t of their own have many values" in text
-
-
 def test_a_wide_table_gets_more_seconds_the_more_rows_it_has() -> None:
     columns = [column(f"s{i}x") for i in range(31)]
     policies = [from_text(starter_policy(columns, rows=rows)) for rows in (0, 40_000, 10**7)]

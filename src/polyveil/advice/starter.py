@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -38,9 +37,6 @@ EFFORT = (
     "effort: seconds to search, so that a first release of a table of this size comes soon. More seconds lose less "
     "detail; effort: balanced searches as long as it takes, which may be many minutes."
 )
-FEWEST_VALUES = 8
-"""In a wide table, a nominal column whose t would need groups of more different values gets one that needs so many."""
-OWN_T = "Columns with a t of their own have many values: a stricter t needs larger groups, or a hierarchy."
 MANY_QUASI = 12
 """With more quasi-identifiers, a first policy for a wide table leaves those out that are only likely ones."""
 MANY_KNOWN = (
@@ -79,9 +75,7 @@ def starter_policy(
     sensitive = roles.count("sensitive")
     many = sensitive > MANY_SENSITIVE and t == DEFAULT_T
     t = MANY_T if many else t
-    lines += _grouped(chosen, t) if len(chosen) > WIDE else _one_by_one(chosen)
-    if len(chosen) > WIDE and any(_own_t(profile, t) for profile in chosen):
-        lines += _wrapped(OWN_T, "#", "#")
+    lines += _grouped(chosen) if len(chosen) > WIDE else _one_by_one(chosen)
     if many:
         lines += _wrapped(MANY.format(number=sensitive, t=t, strict=DEFAULT_T), "#", "#")
     if roles.count("quasi") > MANY_QUASI and len(chosen) > WIDE:
@@ -162,18 +156,7 @@ def _one_by_one(chosen: Sequence[ColumnProfile]) -> list[str]:
     return lines
 
 
-def _own_t(profile: ColumnProfile, t: float) -> float | None:
-    """A t that groups of a few different values can reach; None if the policy's own t is such a one.
-
-    Of V equally frequent values without an order, a group with m of them is 1 - m / V away from the whole table.
-    """
-    nominal = profile.type == "categorical" and profile.hierarchy is None
-    if profile.role != "sensitive" or not nominal or profile.distinct * (1 - t) <= FEWEST_VALUES:
-        return None
-    return math.ceil(100 * (1 - FEWEST_VALUES / profile.distinct)) / 100
-
-
-def _grouped(chosen: Sequence[ColumnProfile], t: float) -> list[str]:
+def _grouped(chosen: Sequence[ColumnProfile]) -> list[str]:
     """Columns by role, those with names alike as one pattern; what is left out is named in comments only."""
     lines: list[str] = []
     titles: dict[Role, str] = {
@@ -187,8 +170,8 @@ def _grouped(chosen: Sequence[ColumnProfile], t: float) -> list[str]:
         group = [profile for profile in chosen if profile.role == role]
         if group:
             lines.append(f"  # {title}")
-            for name, profile in _with_patterns(group, chosen, t):
-                lines += entry(name, _written(profile, t), indent=2)
+            for name, profile in _with_patterns(group, chosen):
+                lines += entry(name, _written(profile), indent=2)
     lines.append("other_columns: drop  # left out until you give them a role above:")
     left: dict[str, list[str]] = defaultdict(list)
     for profile in chosen:
@@ -201,7 +184,7 @@ def _grouped(chosen: Sequence[ColumnProfile], t: float) -> list[str]:
 
 
 def _with_patterns(
-    group: Sequence[ColumnProfile], everything: Sequence[ColumnProfile], t: float
+    group: Sequence[ColumnProfile], everything: Sequence[ColumnProfile]
 ) -> list[tuple[str, ColumnProfile]]:
     """Name or pattern, and a column it stands for; a pattern only if all columns that fit it are written alike."""
     alike: dict[str, list[ColumnProfile]] = defaultdict(list)
@@ -211,7 +194,7 @@ def _with_patterns(
     for prefix, members in alike.items():
         pattern = f"{prefix}*"
         covered = [profile for profile in everything if fits(pattern, profile.name)]
-        if len(members) > 2 and all(_written(one, t) == _written(members[0], t) for one in covered):
+        if len(members) > 2 and all(_written(one) == _written(members[0]) for one in covered):
             found.append((pattern, members[0]))
         else:
             found += [(profile.name, profile) for profile in members]
@@ -283,11 +266,9 @@ def _column(profile: ColumnProfile) -> dict[str, Any]:
     return data
 
 
-def _written(profile: ColumnProfile, t: float | None = None) -> dict[str, Any]:
-    """The same without what the defaults say; with the policy's `t`, also the t that the column needs instead."""
-    written = {key: value for key, value in _column(profile).items() if key != "recode"}
-    own = None if t is None else _own_t(profile, t)
-    return written if own is None else {**written, "t": own}
+def _written(profile: ColumnProfile) -> dict[str, Any]:
+    """The same without what the defaults say."""
+    return {key: value for key, value in _column(profile).items() if key != "recode"}
 
 
 def _text_markers(profile: ColumnProfile) -> list[str]:
