@@ -53,6 +53,13 @@ def test_kernels_are_compiled_anew_when_what_they_are_made_of_has_changed(tmp_pa
         assert said == [*([compiled.ANNOUNCEMENT] if compiled_now else []), "42 42"]
 
 
+def test_every_file_with_kernels_counts() -> None:
+    package = Path(compiled.__file__).parents[2]
+    with_kernels = {file.name for file in package.rglob("*.py") if "\n@njit" in file.read_text(encoding="utf-8")}
+    assert with_kernels
+    assert with_kernels <= {name for name, _, _ in compiled.SHARED}
+
+
 def test_a_temporary_cache_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(compiled.tempfile, "tempdir", str(tmp_path))
     folder = compiled._private_temporary()

@@ -78,11 +78,11 @@ unliteral: Callable[[Any], Any] = types.unliteral
 
 
 def _shared_sources() -> tuple[tuple[str, int, int], ...]:
-    """Name, time and size of the files whose kernels others are made of."""
-    here = Path(__file__).parents[1]
-    with_kernels = [file for file in sorted((here / "_search").glob("*.py")) if b"@njit" in file.read_bytes()]
-    files = [*sorted((here / "_kernels").glob("*.py")), *with_kernels]
-    return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in files)
+    """Name, time and size of all files with kernels: any of them may have become part of a kernel of another."""
+    package = Path(__file__).parents[2]
+    files = [file for part in ("methods", "bounds") for file in sorted((package / part).rglob("*.py"))]
+    with_kernels = [file for file in files if file.parent.name == "_kernels" or b"@njit" in file.read_bytes()]
+    return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in with_kernels)
 
 
 SHARED = _shared_sources()
