@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -14,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import children
 from polyveil.cli.progress import NOTHING_YET, QUESTION, TerminalProgress
 from polyveil.progress import Progress
 from polyveil.stopping import answering_ctrl_c
@@ -164,12 +164,9 @@ def test_a_run_that_has_just_begun_answers_within_seconds(tmp_path: Path) -> Non
     (tmp_path / "policy.yaml").write_text(POLICY)
     said = tmp_path / "said.txt"
     command = f"{sys.executable} -m polyveil anonymize table.parquet --policy policy.yaml --out out".split()
-    with said.open("w") as stream, subprocess.Popen(command, cwd=tmp_path, stderr=stream) as child:
-        try:
-            wait_until(lambda: "% lost so far" in said.read_text(), 240)
-            child.send_signal(signal.SIGINT)
-            assert child.wait(timeout=20) == 130
-        finally:
-            child.kill()
+    with said.open("w") as stream, children.started(command, cwd=tmp_path, stderr=stream) as child:
+        wait_until(lambda: "% lost so far" in said.read_text(), 240)
+        child.send_signal(signal.SIGINT)
+        assert child.wait(timeout=20) == 130
     assert said.read_text().endswith("polyveil: stopped; nothing was written\n")
     assert not (tmp_path / "out").exists()
