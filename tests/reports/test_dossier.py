@@ -82,6 +82,7 @@ def test_the_counts_of_attacks_are_those_of_their_table(full: Evidence) -> None:
     assert full.facts["attacks_run"].text == str(len(verdicts) - verdicts.count("not run"))
     assert full.facts["attacks_broken"].text == str(verdicts.count("broken"))
     assert "not run" in verdicts  # an attack that does not fit this table is among them
+    assert all("– to –" not in row for row in full.tables["attacks"].rows)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -41,6 +41,8 @@ THRESHOLD = 0.09
 """The probability of re-identification that EMA and Health Canada recommend as a limit."""
 WITH_ORIGINAL = "original: "
 """Checks that begin so need the original table."""
+NOTHING = "–"
+"""What stands where a figure was not measured."""
 
 
 @dataclass(frozen=True)
@@ -221,7 +223,7 @@ def _tables(known: Facts, found: Verification) -> dict[str, FactTable]:
         (
             claim["statement"],
             number(claim["threshold"]),
-            "–" if claim["measured"] is None else number(round(claim["measured"], 6)),
+            NOTHING if claim["measured"] is None else number(round(claim["measured"], 6)),
             claim["helps_against"],
         )
         for claim in claims_in_people(known.manifest)
@@ -233,7 +235,7 @@ def _tables(known: Facts, found: Verification) -> dict[str, FactTable]:
             name,
             column.role,
             technique(column, exact=known.exact_quasi),
-            percent(lost[name]) if name in lost else "–",
+            percent(lost[name]) if name in lost else NOTHING,
             marks.get(name, ""),
         )
         for name, column in known.policy.columns.items()
@@ -325,12 +327,13 @@ def _of_attacks(tried: AttackReport) -> dict[str, Fact]:
 
 def _attack_table(tried: AttackReport) -> FactTable:
     def share(value: float | None) -> str:
-        return "–" if value is None or value != value else percent(value)
+        return NOTHING if value is None or value != value else percent(value)
 
     def row(each: Any) -> Sequence[str]:
         shares = (each.success, each.baseline, each.low, each.high, each.bound)
         right, without, low, high, bound = map(share, shares)
-        return (each.title, each.criterion, right, without, f"{low} to {high}", bound, each.verdict)
+        interval = low if low == high == NOTHING else f"{low} to {high}"
+        return (each.title, each.criterion, right, without, interval, bound, each.verdict)
 
     headers = ("attack", "risk", "right", "without the release", "95 % interval", "allowed", "verdict")
     return FactTable("Simulated attacks", headers, tuple(map(tuple, map(row, tried.attacks))), f"{WITH_ORIGINAL}attack")
