@@ -389,6 +389,16 @@ def test_risk_is_asked_for_by_its_attacker(page: Page, server: Server) -> None:
     expect(page.get_by_label("Share of the population in the table")).to_have_value("0.01")
 
 
+def test_k_can_be_about_few_columns(page: Page, server: Server) -> None:
+    table = upload(page, server)
+    page.goto(f"{server.url}/privacy/{table}")
+    page.get_by_role("switch", name="Require k in any few quasi-identifiers").click()
+    expect(page.get_by_text(re.compile(r"Whoever knows \d+ quasi-identifiers? of a person"))).to_be_visible()
+    expect(page.get_by_text(re.compile("about groups that share all quasi-identifiers"))).to_be_visible()
+    page.get_by_role("switch", name="Require k in any few quasi-identifiers").click()
+    expect(page.get_by_text(re.compile("about groups that share all quasi-identifiers"))).to_have_count(0)
+
+
 MARKS = """() => [...document.querySelectorAll('.pv-chart')].map(el => {
   const chart = getElement(Number(el.id.slice(1))).chart, height = chart.getHeight();
   return {label: el.getAttribute('aria-label'), marks: chart.getModel().getSeries().map(one => {

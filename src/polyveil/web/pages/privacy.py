@@ -10,10 +10,11 @@ from nicegui import ui
 
 from polyveil.advice.recommendation import WIDE_RANGE
 from polyveil.errors import Fault, PolyveilError
-from polyveil.models import JointCloseness, KAnonymity, LevelDiversity, Model, TCloseness
+from polyveil.models import AnyColumns, JointCloseness, KAnonymity, LevelDiversity, Model, TCloseness
 from polyveil.policy.guarantees import guarantee_keys
 from polyveil.policy.schema import Privacy
 from polyveil.reports.markup import percent
+from polyveil.results import counted
 from polyveil.web.pages.guarantee import chosen_kind, explanation, guarantee, slider
 from polyveil.web.pages.layout import next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench, in_thread
@@ -29,6 +30,7 @@ DIVERSITY = {
 }
 MANY = 12
 """From more sensitive columns on, those without a t of their own are offered in a choice."""
+ANY_COLUMNS, KNOWN_COLUMNS = "k in any few quasi-identifiers", 3
 _OWN_CARD = ("l", "t")
 """Guarantees of single columns with more to choose than a threshold."""
 
@@ -112,7 +114,33 @@ class _Privacy:
         if people:
             note += " People are counted, each with all their rows."
         guarantee(KAnonymity, self.asked, bounds, self, at_place(faults, "privacy.k"), note=note, in_people=people)
+        self._any_columns(at_place(faults, "privacy.any"))
         risk_card(self.asked, self, [fault for fault in faults if fault.place.startswith("privacy.risk")])
+
+    def _any_columns(self, faults: Sequence[Fault]) -> None:
+        """k for any few quasi-identifiers instead of all of them together."""
+        k, most = self.asked.get("k"), len(self.work.draft.having("quasi")) - 1
+        if "any" not in self.asked and (k is None or most < 1):
+            return
+
+        def turn(event: Any) -> None:
+            if event.value:
+                self.asked["any"] = min(KNOWN_COLUMNS, most)
+            else:
+                self.asked.pop("any", None)
+            self.draw()
+
+        with card(classes="pv-model"):
+            with row("pv-between pv-nowrap"):
+                text(ANY_COLUMNS, "h2", "pv-h2")
+                switch = ui.switch(value="any" in self.asked, on_change=turn).mark("ask-any")
+                switch.props["aria-label"] = f"Require {ANY_COLUMNS}"
+            if isinstance(self.asked.get("any"), int):
+                bounds = Bounds(1, max(most, 1), 1, KNOWN_COLUMNS, most=most + 1)
+                slider(self.asked, "any", bounds, self.save, label=ANY_COLUMNS, shown=_about_any)
+            text("k then does not count for all quasi-identifiers together. It loses less detail.", classes="pv-hint")
+            explanation(AnyColumns)
+            fault_notice(faults)
 
     def _closeness(self, faults: Sequence[Fault]) -> None:
         far = max(self.reach.columns[name].t for name in self.names)
@@ -307,6 +335,10 @@ class _Privacy:
                 if bounds is not None:
                     note = _note(key, bounds, kind)
                     guarantee(kind, self.asked, bounds, self, at_place(faults, f"privacy.{key}"), note=note)
+
+
+def _about_any(columns: float) -> str:
+    return f"Whoever knows {counted(int(columns), 'quasi-identifier')} of a person finds k rows that fit, or none."
 
 
 def _note(key: str, bounds: Bounds, kind: type[Model]) -> str:
