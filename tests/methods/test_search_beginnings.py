@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from polyveil.methods._search.absorb import best_class, can_enter, cost_of_entering
-from polyveil.methods._search.arrange import CUT, DIVIDE, GROW, SIFT
+from polyveil.methods._search.arrange import CUT, DIVIDE, GROW, MEDIANS, SIFT
 from polyveil.methods._search.classes import classes_of, total_loss
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.cut import parts_hold
@@ -23,6 +23,10 @@ from polyveil.methods._search.tally import (
     keeps,
 )
 from polyveil.methods._search.tree import grow_tree
+from polyveil.methods.base import Task
+from polyveil.methods.mondrian import Mondrian, MondrianOptions
+from polyveil.models import KAnonymity, TCloseness, attributes_of
+from polyveil.policy.schema import Privacy
 from search_recounts import counted, recounted, space_of
 from tables import random_table
 
@@ -98,7 +102,7 @@ def test_extraction_takes_away_what_presses_hardest(seed: int, t: float, floor: 
         assert keeps(space, counted(space, rows.tuple_of[pool[kept == 1]]), 0, size)
 
 
-@pytest.mark.parametrize("way", [SIFT, DIVIDE, GROW, CUT])
+@pytest.mark.parametrize("way", [SIFT, DIVIDE, GROW, CUT, MEDIANS])
 @settings(max_examples=8, deadline=None)
 @given(seeds, st.sampled_from([None, 0.5, 0.3]))
 def test_every_beginning_puts_every_row_into_a_class_that_holds(way: int, seed: int, t: float | None) -> None:
@@ -111,12 +115,27 @@ def test_every_beginning_puts_every_row_into_a_class_that_holds(way: int, seed: 
     assert loss == pytest.approx(total_loss(classes))
 
 
-@pytest.mark.parametrize("way", [DIVIDE, CUT])
+@pytest.mark.parametrize("way", [DIVIDE, CUT, MEDIANS])
 def test_a_beginning_without_time_is_one_class(way: int) -> None:
     space, rows = space_of(random_table(2, rows=150), 3, 0.5)
     labels, loss = begin_by(space, rows, (way, space.least), 1, np.ones(1, dtype=np.uint8))
     assert set(labels) == {0}
     assert loss < np.inf
+
+
+@settings(max_examples=30, deadline=None)
+@given(seeds, st.sampled_from([None, 0.6, 0.3]), st.integers(20, 200))
+def test_cuts_at_medians_are_those_of_mondrian_so_that_sift_never_loses_more(
+    seed: int, t: float | None, number: int
+) -> None:
+    table = random_table(seed, rows=number)
+    space, rows = space_of(table, 3, t)
+    labels, loss = begin_by(space, rows, (MEDIANS, space.least), seed, no_flag())
+    models = (KAnonymity(3), *(TCloseness(t, column.name) for column in table.sensitive if t is not None))
+    task = Task(table, models, attributes_of(table), Privacy(k=3, t=t), np.random.default_rng(seed))
+    expected = Mondrian(MondrianOptions()).partition(task).class_of_row
+    assert len(set(zip(labels.tolist(), expected.tolist(), strict=True))) == len(set(labels)) == len(set(expected))
+    assert plain_cuts(space, rows, Clock())[1] <= loss
 
 
 @settings(max_examples=15, deadline=None)

@@ -99,7 +99,7 @@ def cut_parts(
         first, last = begin[state[0]], end[state[0]]
         part_widths(codes, spec, order, first, last, width)
         parts = 0
-        for a in np.argsort(-width):
+        for a in np.argsort(-width, kind="mergesort"):
             if width[a] <= 0.0 or parts > 0:
                 break
             rows = order[first:last]

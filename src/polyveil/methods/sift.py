@@ -96,12 +96,13 @@ class Sift(Method[SiftOptions]):
         basis = reachable_basis(task)
         if not basis.table.quasi:
             return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
-        secret, tell = int(task.rng.integers(2**62)), report_loss(task, effort, clock)
+        secret = int(task.rng.integers(2**62))
         only_begins = task.goes_on and effort == "fast" and basis.table.rows > FEW_ROWS
         first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task), growing=only_begins)
         if only_begins:
             labels = moved_once(first, clock.stop)
         else:
+            tell = report_loss(task, effort, clock, first.loss / basis.table.rows)
             labels = best_search(basis.table, first, effort, secret, clock, tell)
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
 
@@ -110,15 +111,15 @@ def _cuts(task: Task) -> Partition:
     return Mondrian(MondrianOptions()).partition(task)
 
 
-def report_loss(task: Task, effort: Effort | float, clock: Clock) -> Tell:
-    """Progress with the time left, and how much of the detail is lost so far."""
+def report_loss(task: Task, effort: Effort | float, clock: Clock, least: float = math.inf) -> Tell:
+    """Progress with the time left, and how much of the detail is lost so far: at most `least`, the first classes'."""
     table, begun = task.table, math.inf
 
     def tell(done: float, loss: float) -> None:
         nonlocal begun
         begun = min(begun, clock.passed)
         left = time_left(effort, table.rows, len(table.quasi), len(table.sensitive), done, begun, clock)
-        task.progress.advance(done, f"about {in_words(left)} left, {task.lost_so_far(loss)}")
+        task.progress.advance(done, f"about {in_words(left)} left, {task.lost_so_far(min(loss, least))}")
 
     return tell
 

@@ -19,9 +19,9 @@ from polyveil.methods._search.moves import Orders
 from polyveil.methods._search.rebuild import HASTE, JITTER, TRIES, rebuild
 from polyveil.methods._search.space import Flag, Rows, Space, numbers
 
-REBUILD, SIFT, DIVIDE, GROW, CUT = range(5)
+REBUILD, SIFT, DIVIDE, GROW, CUT, MEDIANS = range(6)
 """Rebuild neighbourhoods of given classes; begin with a tree from the leaves up, with the whole table divided top-down,
-with classes grown from seeds, or with plain cuts."""
+with classes grown from seeds, or with plain cuts: those of the tree, or at medians."""
 
 
 @njit
@@ -60,8 +60,8 @@ def arrange(
         for i in range(len(order)):
             found[order[i]] = listed[i]
         return found, total_loss(classes_of(space, rows, found, number))
-    if way == CUT:
-        number = cut_table(space, rows, order, floors[0], found, stop)
+    if way >= CUT:
+        number = cut_table(space, rows, order, floors[0], way == MEDIANS, found, stop)
         return found, total_loss(classes_of(space, rows, found, number))
     if way == SIFT:
         number = sift_rows(space, rows, order, floors[0], 0.0, found, stop)

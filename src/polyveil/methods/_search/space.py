@@ -31,8 +31,9 @@ Flag = npt.NDArray[np.uint8]
 SAMPLED = 4096
 """Pairs of rows looked at to say which quasi-identifiers cost the most."""
 
-KIND, SIZE, NULL, POSITION, WORD, WORDS, GAP = range(7)
-"""Columns of `Space.shape`: kind of attribute, codes, code of "missing"; where positions, words and gaps begin."""
+KIND, SIZE, NULL, TURN, POSITION, WORD, WORDS, GAP = range(8)
+"""Columns of `Space.shape`: kind of attribute, codes, code of "missing", its number in the table; where positions,
+words and gaps begin."""
 
 __all__ = [
     "GAP",
@@ -42,6 +43,7 @@ __all__ = [
     "SET",
     "SIZE",
     "TREE",
+    "TURN",
     "Bits",
     "Codes",
     "Counts",
@@ -63,7 +65,7 @@ class Rows(NamedTuple):
 class Space(NamedTuple):
     """What never changes during a search, in as few arrays as possible."""
 
-    shape: IntArray  # attributes x (KIND, SIZE, NULL, POSITION, WORD, WORDS, GAP, GAP + 1, ...)
+    shape: IntArray  # attributes x (KIND, SIZE, NULL, TURN, POSITION, WORD, WORDS, GAP, GAP + 1, ...)
     cost: FloatArray  # one unit per attribute, then positions and gaps
     places: Codes  # tuples x attributes: where a tuple's values are counted in a histogram
     ranges: IntArray  # closeness: range x (start, stop, constraint)
@@ -87,7 +89,7 @@ class Space(NamedTuple):
 
 def make_space(table: CodedTable, judge: JudgeSpec) -> tuple[Space, Rows]:
     """The space of a table under a judge, and its rows."""
-    table = costliest_first(table)
+    names, table = [column.name for column in table.quasi], costliest_first(table)
     places = sensitive_matrix(table)
     if not asks_more(judge):
         judge, bin_of = coarsen(judge)
@@ -97,6 +99,7 @@ def make_space(table: CodedTable, judge: JudgeSpec) -> tuple[Space, Rows]:
     shares = np.bincount(places.ravel(), minlength=judge.width) / max(table.rows, 1)
     tuples = distinct([places[:, a].astype(np.int64) for a in judged], [judge.width] * len(judged), table.rows)
     shape, cost = _shapes(table)
+    shape[:, TURN] = [names.index(column.name) for column in table.quasi]
     covers, nested = _covers(judge)
     owners, steps = _steps(judge, judged)
     owner = np.repeat(np.arange(len(judge.close_limit)), np.diff(judge.range_begin))

@@ -97,7 +97,7 @@ def best_search(
     with ThreadPoolExecutor(CORES) as pool, Together(tell, clock.end, len(starts)) as told:
         running = [pool.submit(searched, one, effort, clock, told.one()) for one in starts]
         found = [search.result() for search in running]
-    labels, loss = min(found, key=itemgetter(1))
+    labels, loss = min([*found, (first.labels, first.loss)], key=itemgetter(1))
     return labels if start is first else settled(first, labels, loss, clock.stop)
 
 
