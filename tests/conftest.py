@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -34,6 +36,15 @@ def shared_data() -> Path:
     if not folder.is_dir():
         pytest.skip("the real tables are not here (set POLYVEIL_DATA to their folder)")
     return folder
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """One browser for all tests of a process. Whoever opens pages in it closes them."""
+    from workbench_server import browser
+
+    with browser() as found:
+        yield found
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -19,7 +19,7 @@ import pytest
 
 import children
 from polyveil.testing import example_frame
-from workbench_server import TOKEN, browser, running
+from workbench_server import TOKEN, running
 
 FILES = Path(__file__).parent / "outside"
 ENTRY_POINTS = """[polyveil.models]
@@ -149,15 +149,17 @@ def test_a_package_that_does_not_load_is_named_and_the_rest_works(work: Path, tm
     assert "'broken' of the package veil-examples" in done.stderr
 
 
-def test_the_workbench_has_their_fields(work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_workbench_has_their_fields(
+    work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chromium: Any
+) -> None:
     expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
     monkeypatch.setenv("PYTHONPATH", str(work / "site"))
-    with running(tmp_path) as server, browser() as chromium:
+    with running(tmp_path) as server, chromium.new_context() as context:
         login = {"Authorization": f"Bearer {TOKEN}"}
         with httpx.Client(base_url=server.url, headers=login, timeout=60) as client:
             content = (work / "people.csv").read_bytes()
             table = client.post("/api/tables/upload", files={"file": ("people.csv", content)}).json()["id"]
-        page = chromium.new_page()
+        page = context.new_page()
         page.set_default_timeout(60_000)
         page.goto(f"{server.url}/?token={TOKEN}")
         page.goto(f"{server.url}/columns/{table}")

@@ -21,8 +21,8 @@ import children
 from conftest import require
 
 TOKEN = "let-me-in"
-MODULE_LIMIT = 1800.0
-"""Seconds a workbench may run: it serves all tests of a module."""
+SESSION_LIMIT = 7200.0
+"""Seconds a workbench may run: it serves all tests of a process."""
 CHROMIUM = shutil.which("chromium") or "/usr/bin/chromium"
 ARGUMENTS = [
     *("--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"),
@@ -65,7 +65,7 @@ def running(folder: Path, max_waiting: int = 50, port: int = 0, token: str = TOK
     command = [sys.executable, "-c", START, str(folder), str(port), token, str(max_waiting)]
     with (
         (folder / "server.log").open("ab") as log,
-        children.started(command, limit=MODULE_LIMIT, stdout=log, stderr=log, cwd=folder) as process,
+        children.started(command, limit=SESSION_LIMIT, stdout=log, stderr=log, cwd=folder) as process,
     ):
         server = Server(folder, port, process)
         try:

@@ -15,13 +15,13 @@ from polyveil.advice.compare_page import comparison_page
 from polyveil.demo import write_example
 
 pytest.importorskip("playwright", reason="the pages are opened with playwright")
-from workbench_server import browser as opened_browser
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    with opened_browser() as found:
-        yield found
+def browser(chromium: Any) -> Iterator[Any]:
+    yield chromium
+    for context in chromium.contexts:
+        context.close()
 
 
 @pytest.fixture(scope="module")

@@ -15,10 +15,10 @@ import httpx2 as httpx
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from polyveil.web.draft import Draft
-from workbench_server import TOKEN, Server, browser, running
+from workbench_server import TOKEN, Server
+from workbench_steps import WAIT
 
 WIDE = 500
-WAIT = 60_000
 QUICK = 100.0
 """Milliseconds until a click shows."""
 CLICK = """([name, role]) => {
@@ -29,7 +29,6 @@ CLICK = """([name, role]) => {
   list.getBoundingClientRect(); // layout included
   return performance.now() - begin;
 }"""
-expect.set_options(timeout=WAIT)
 
 
 def wide_table(columns: int = WIDE, rows: int = 60) -> bytes:
@@ -42,27 +41,22 @@ def wide_table(columns: int = WIDE, rows: int = 60) -> bytes:
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    folder = tmp_path_factory.mktemp("workbench")
-    (folder / "data" / "survey").mkdir(parents=True)
-    (folder / "data" / "survey" / "wide.csv").write_bytes(wide_table())
-    (folder / "data" / "notes.md").write_text("no table")
-    with running(folder) as server:
-        yield server
-        assert "Traceback" not in server.log
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
+def wide(server: Server) -> Iterator[str]:
+    """The name of a file of 500 columns that the workbench may open; its folder is empty again afterwards."""
+    file = server.folder / "data" / "survey" / "wide.csv"
+    file.parent.mkdir()
+    file.write_bytes(wide_table())
+    (server.folder / "data" / "notes.md").write_text("no table")
+    yield "survey/wide.csv"
+    file.unlink()
+    file.parent.rmdir()
 
 
 @pytest.fixture
-def page(server: Server, chromium: Browser) -> Iterator[Page]:
+def page(server: Server, chromium: Browser, wide: str) -> Iterator[Page]:
     """A fresh table of 500 columns, at its columns."""
     with httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as client:
-        table = client.post("/api/tables/file", json={"path": "survey/wide.csv"}).json()["id"]
+        table = client.post("/api/tables/file", json={"path": wide}).json()["id"]
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
     page = context.new_page()
     page.set_default_timeout(WAIT)

@@ -17,11 +17,11 @@ import pytest
 pytest.importorskip("nicegui", reason="the workbench needs the web extra")
 pytest.importorskip("playwright", reason="the pages are driven with playwright")
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import polyveil
 from polyveil.policy import Policy
-from workbench_server import TOKEN, Server, browser, running
+from workbench_server import TOKEN, Server
 
 FILES = {"person": "person", "condition": "condition_occurrence", "drug": "drug_exposure"}
 CODES = {"condition": "CONDITION_CONCEPT_ID", "drug": "DRUG_CONCEPT_ID"}
@@ -34,16 +34,9 @@ Tables = dict[str, pl.DataFrame]
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("workbench")) as server:
-        yield server
-        assert "Traceback" not in server.log
-
-
-@pytest.fixture(scope="module")
-def page(server: Server) -> Iterator[Page]:
-    with browser() as chromium:
-        page = chromium.new_page()
+def page(server: Server, chromium: Browser) -> Iterator[Page]:
+    with chromium.new_context() as context:
+        page = context.new_page()
         page.goto(f"{server.url}/?token={TOKEN}")
         yield page
 

@@ -10,16 +10,14 @@ pytest.importorskip("nicegui", reason="the workbench needs the web extra")
 pytest.importorskip("playwright", reason="the pages are driven with playwright")
 
 import httpx2 as httpx
-from playwright.sync_api import expect
+from playwright.sync_api import Browser, expect
 
-from workbench_server import TOKEN, browser, running
+from workbench_server import TOKEN, running
+from workbench_steps import WAIT
 
-WAIT = 60_000
 
-
-def test_an_old_tab_says_what_to_do_and_comes_back_to_its_view(tmp_path: Path) -> None:
-    with browser() as chromium:
-        context = chromium.new_context()
+def test_an_old_tab_says_what_to_do_and_comes_back_to_its_view(tmp_path: Path, chromium: Browser) -> None:
+    with chromium.new_context() as context:
         page = context.new_page()
         page.set_default_timeout(WAIT)
         with running(tmp_path) as server:
@@ -31,14 +29,14 @@ def test_an_old_tab_says_what_to_do_and_comes_back_to_its_view(tmp_path: Path) -
             page.goto(f"{server.url}/?token={TOKEN}")
             page.goto(f"{server.url}/columns/{table}")
             heading = page.get_by_role("heading", name="What do the columns contain?")
-            expect(heading).to_be_visible(timeout=WAIT)
+            expect(heading).to_be_visible()
             for wrong in (f"/columns/{table}/first", "/api/tables/none/rows", "/nothing"):
                 page.goto(f"{server.url}{wrong}")
                 assert "{" not in page.locator("body").inner_text()
             page.goto(f"{server.url}/columns/{table}")
-            expect(heading).to_be_visible(timeout=WAIT)
+            expect(heading).to_be_visible()
         with running(tmp_path, port=server.port, token="another") as again:
-            expect(page.get_by_text("Open the address that polyveil serve printed last")).to_be_visible(timeout=WAIT)
+            expect(page.get_by_text("Open the address that polyveil serve printed last")).to_be_visible()
             context.new_page().goto(f"{again.url}/?token=another")
-            expect(heading).to_be_visible(timeout=WAIT)
+            expect(heading).to_be_visible()
             assert page.url.endswith(f"/columns/{table}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 import pytest
 
@@ -13,7 +12,9 @@ pytest.importorskip("playwright", reason="the pages are driven with playwright")
 import httpx2 as httpx
 from playwright.sync_api import Browser, Page, expect
 
-from workbench_server import TOKEN, Server, browser, running
+from polyveil.policy.schema import DEFAULT_METHOD
+from workbench_server import TOKEN, Server
+from workbench_steps import RUN, ended, start, upload
 
 POLICY = """
 columns:
@@ -26,23 +27,9 @@ method: {name: sift, effort: 600}
 """
 TABLE = "age,weight,height,illness\n" + "\n".join(
     f"{20 + i % 60},{50 + (i * 7) % 51},{150 + (i * 13) % 41},{('flu', 'HIV', 'cold', 'gout')[i % 4]}"
-    for i in range(3000)
+    for i in range(1200)
 )
 FIRST, SECOND = "age", "illness"
-RUN = 300_000
-"""The first run of a fresh checkout compiles the kernels."""
-
-
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with running(tmp_path_factory.mktemp("workbench")) as server:
-        yield server
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    with browser() as found:
-        yield found
 
 
 def test_a_run_tells_how_far_it_is_and_stops_with_the_best_so_far(server: Server, chromium: Browser) -> None:
@@ -95,3 +82,52 @@ def _analyses_survive(page: Page, address: str, client: httpx.Client, run: str) 
     assert re.fullmatch(r"\d+ %", shown[5])
     whole = sum(float(row.locator("td").first.inner_text()) for row in region.locator("tbody tr").all())
     assert whole == pytest.approx(1, abs=0.01), "the shares of all cells"
+
+
+def test_a_run_is_cancelled_and_a_reload_in_the_middle_loses_nothing(page: Page, server: Server) -> None:
+    page.get_by_role("button", name="Open the example census").click()
+    page.wait_for_url(re.compile(r"table="))
+    found = re.search(r"table=(\w+)", page.url)
+    assert found
+    page.goto(f"{server.url}/run/{found[1]}")
+    page.get_by_role("combobox", name="Method").click()
+    page.get_by_role("option", name=re.compile("^pca", re.IGNORECASE)).click()
+    card = start(page, server, found[1], "long")
+    expect(card.get_by_role("progressbar")).to_be_visible()
+    page.reload()
+    card = page.locator(".pv-run").filter(has=page.get_by_role("heading", name="long", exact=True))
+    expect(card.get_by_role("progressbar")).to_be_visible()
+    expect(page.get_by_role("combobox", name="Method")).to_have_value(re.compile("^pca", re.IGNORECASE))
+    card.get_by_role("button", name="Cancel").click()
+    assert ended(card) == "cancelled"
+
+
+def test_the_default_method_and_its_effort_are_offered_at_once(page: Page, server: Server) -> None:
+    table = upload(page, server)
+    page.goto(f"{server.url}/run/{table}")
+    expect(page.get_by_role("combobox", name="Method")).to_have_value(re.compile(f"^{DEFAULT_METHOD}"))
+    effort = page.get_by_role("combobox", name=re.compile("^effort"))
+    expect(effort).to_have_value("balanced")
+    for entered, outcome in (("soon", "or a number"), ("7", None)):
+        effort.fill(entered)
+        effort.press("Enter")
+        if outcome:
+            expect(page.get_by_role("alert").filter(has_text=outcome)).to_be_visible()
+    page.reload()
+    expect(effort).to_have_value("7.0")
+
+
+def test_a_policy_that_cannot_be_reached_is_explained(page: Page, server: Server) -> None:
+    table = upload(page, server)
+    policy = "columns:\n  name: {role: identifier}\n  age: {role: quasi, type: numeric}\n  town: {role: insensitive}\n"
+    policy += "  illness: {role: sensitive, l: 6}\nprivacy: {k: 2}\n"
+    page.get_by_label("Choose a policy file").set_input_files(
+        files=[{"name": "p.yaml", "mimeType": "text/yaml", "buffer": policy.encode()}]
+    )
+    expect(
+        page.get_by_role("radiogroup", name="Role of town").get_by_role("radio", name="Insensitive")
+    ).to_have_attribute("aria-checked", "true")
+    card = start(page, server, table, "too much")
+    assert ended(card) == "failed"
+    expect(card.get_by_role("alert")).to_contain_text("This policy cannot be met")
+    expect(card.get_by_role("alert")).to_contain_text("Nearest reachable")

@@ -12,6 +12,7 @@ from fastapi import APIRouter, File, Form, HTTPException, Request, Response, Upl
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, ConfigDict, Field
 
+from polyveil.analyses.asked import read_analyses
 from polyveil.errors import InputError, PolicyError, PolyveilError
 from polyveil.methods import make_method
 from polyveil.policy import Policy, from_dict, from_text
@@ -73,6 +74,13 @@ class NewRun(BaseModel):
     policy: str | dict[str, Any]
     title: str = Field(default="", max_length=200)
     seed: int | None = Field(default=None, ge=0, lt=SEED_LIMIT)
+
+
+class NewAnalyses(BaseModel):
+    """Analyses as `polyveil.analyze` takes them, for example `{"linear": "hours", "on": ["age", "sex"]}`."""
+
+    model_config = ConfigDict(extra="forbid")
+    analyses: list[dict[str, Any]] = Field(min_length=1, max_length=100)
 
 
 class RunOut(BaseModel):
@@ -257,6 +265,16 @@ def _more_run_routes(router: APIRouter, store: Store, jobs: Jobs) -> None:
         run = _finished(store, run_id)
         try:
             return _run_out(jobs.attack(run))
+        except (InputError, Busy) as error:
+            raise refused(error) from None
+
+    @router.post("/runs/{run_id}/analyses", status_code=202)
+    async def analyze_run(run_id: str, new: NewAnalyses) -> RunOut:
+        """Run analyses on the table of a finished run and on its release; follow it like a run."""
+        run = _finished(store, run_id)
+        try:
+            read_analyses(new.analyses)
+            return _run_out(jobs.analyze(run, new.analyses))
         except (InputError, Busy) as error:
             raise refused(error) from None
 

@@ -40,7 +40,8 @@ NOT_FOUND = "there is nothing at this address. Go to the start page"
 PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">{again}<title>polyveil</title>
-<style>body {{ font: 17px/1.6 system-ui, sans-serif; max-width: 34em; margin: 15vh auto; padding: 0 16px; }}</style>
+<style>body {{ font: 17px/1.6 system-ui, sans-serif; max-width: 34em; margin: 15vh auto; padding: 0 16px; }}
+a {{ color: inherit; }}</style>
 </head><body><main><h1>polyveil</h1><p>{words}</p><p><a href="/">Start page</a></p></main></body></html>
 """
 

@@ -35,6 +35,7 @@ def add_pages(api: FastAPI, bench: Workbench) -> None:
     """Put the pages beside the API."""
     # The toolkit's own storage is not used; should it ever write, then here and not where the command was started.
     os.environ.setdefault("NICEGUI_STORAGE_PATH", str(bench.settings.folder / "pages"))
+    from fastapi.responses import JSONResponse
     from nicegui import app, ui
 
     for name in ("nicegui", "uvicorn.error", "asyncio"):
@@ -42,6 +43,8 @@ def add_pages(api: FastAPI, bench: Workbench) -> None:
     app.add_static_files("/_workbench", STATIC)
     # The toolkit's own page for errors shows their text, which may hold data.
     app.on_page_exception(lambda error: ui.label(f"An unexpected {kind_and_place(error)}. Please report it."))
+    # Nor is there a second page for wrong addresses, or a log of them: the guard has one.
+    app.add_exception_handler(404, lambda *_: JSONResponse({"detail": "not found"}, 404))
     for name in VIEWS:
         import_module(f"polyveil.web.pages.{name}").add(bench)
     ui.run_with(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -15,8 +14,8 @@ from polyveil.web.jobs import Busy
 from polyveil.web.pages import charts
 from polyveil.web.pages.page_context import Work
 from polyveil.web.pages.parts import card, notice, row, stack, text, trusted
-from polyveil.web.pages.progress_bar import progress_bar, stamp_of
-from polyveil.web.store import FINISHED, StoredRun
+from polyveil.web.pages.progress_bar import follow_job
+from polyveil.web.store import StoredRun
 
 KINDS = {
     "linear": "Linear regression",
@@ -112,7 +111,6 @@ def analyses_on(work: Work, run: StoredRun) -> None:
         faults = stack()
         ui.button("Compare", icon="balance", on_click=lambda: start()).props("no-caps").style("align-self: start")
         place = stack("pv-mid")
-    shown = {"stamp": ""}
 
     def start() -> None:
         faults.clear()
@@ -123,30 +121,15 @@ def analyses_on(work: Work, run: StoredRun) -> None:
         except (Busy, PolyveilError) as error:
             with faults:
                 notice(str(error))
-        draw()
+        look()
 
-    def draw() -> None:
-        newest = bench.store.newest_on(run.id, "analyses")
-        stamp = "none" if newest is None else f"{newest.id} {stamp_of(newest)}"
-        if stamp == shown["stamp"]:
-            return
-        shown["stamp"] = stamp
-        place.clear()
-        with place:
-            if newest is None:
-                return
-            if newest.state not in FINISHED:
-                progress_bar(newest, "Progress of the analyses")
-                ui.button("Cancel", icon="stop", on_click=partial(bench.jobs.cancel, newest.id)).props(
-                    'outline dense no-caps aria-label="Cancel the analyses"'
-                ).style("align-self: start; padding: 4px 12px")
-            elif newest.state != "done":
-                notice(newest.outcome.get("error", {}).get("message", newest.state), title="No result")
-            else:
-                _result(newest.outcome["analyses"])
+    def show(newest: StoredRun | None) -> None:
+        if newest is not None and newest.state == "done":
+            _result(newest.outcome["analyses"])
+        elif newest is not None:
+            notice(newest.outcome.get("error", {}).get("message", newest.state), title="No result")
 
-    draw()
-    ui.timer(1.0, draw)
+    look = follow_job(place, "analyses", lambda: bench.store.newest_on(run.id, "analyses"), show, bench.jobs.cancel)
 
 
 def _columns(run: StoredRun) -> dict[str, bool]:

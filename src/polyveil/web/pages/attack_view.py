@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from nicegui import ui
@@ -13,8 +12,8 @@ from polyveil.reports.markup import percent, tag
 from polyveil.web.jobs import Busy
 from polyveil.web.pages.page_context import Workbench
 from polyveil.web.pages.parts import card, notice, stack, trusted
-from polyveil.web.pages.progress_bar import progress_bar, stamp_of
-from polyveil.web.store import FINISHED, StoredRun
+from polyveil.web.pages.progress_bar import follow_job
+from polyveil.web.store import StoredRun
 
 
 def attacks_on(bench: Workbench, run: StoredRun) -> None:
@@ -25,7 +24,6 @@ def attacks_on(bench: Workbench, run: StoredRun) -> None:
     )
     place = stack("pv-mid")
     place.move(box)
-    shown = {"stamp": ""}
 
     def start() -> None:
         try:
@@ -33,35 +31,18 @@ def attacks_on(bench: Workbench, run: StoredRun) -> None:
         except (Busy, PolyveilError) as error:
             with place:
                 notice(str(error))
-        draw()
+        look()
 
-    def again() -> None:
+    def show(attack: StoredRun | None) -> None:
+        if attack is not None and attack.state == "done":
+            _attack_table(attack.outcome["attacks"])
+            return
         button = ui.button("Attack this release", icon="gpp_maybe", on_click=start)
         button.props("outline no-caps").style("align-self: start")
+        if attack is not None:
+            notice(attack.outcome.get("error", {}).get("message", attack.state), title="The attacks did not finish")
 
-    def draw() -> None:
-        attack = bench.store.newest_on(run.id, "attack")
-        stamp = "none" if attack is None else f"{attack.id} {stamp_of(attack)}"
-        if stamp == shown["stamp"]:
-            return
-        shown["stamp"] = stamp
-        place.clear()
-        with place:
-            if attack is None:
-                again()
-            elif attack.state not in FINISHED:
-                progress_bar(attack, "Progress of the attacks")
-                ui.button("Cancel", icon="stop", on_click=partial(bench.jobs.cancel, attack.id)).props(
-                    'outline dense no-caps aria-label="Cancel the attacks"'
-                ).style("align-self: start; padding: 4px 12px")
-            elif attack.state != "done":
-                again()
-                notice(attack.outcome.get("error", {}).get("message", attack.state), title="The attacks did not finish")
-            else:
-                _attack_table(attack.outcome["attacks"])
-
-    draw()
-    ui.timer(1.0, draw)
+    look = follow_job(place, "attacks", lambda: bench.store.newest_on(run.id, "attack"), show, bench.jobs.cancel)
 
 
 def _attack_table(report: Mapping[str, Any]) -> None:

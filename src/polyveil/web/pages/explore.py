@@ -19,10 +19,10 @@ from polyveil.web.pages.download import file_item
 from polyveil.web.pages.layout import frame, next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench
 from polyveil.web.pages.parts import card, figure, notice, row, stack, text, trusted
-from polyveil.web.pages.progress_bar import progress_bar, stamp_of
+from polyveil.web.pages.progress_bar import follow_job
 from polyveil.web.pages.runs import figures_of, least_l, worst_t
 from polyveil.web.pages.side_by_side import side_by_side
-from polyveil.web.store import FINISHED, StoredRun
+from polyveil.web.store import StoredRun
 
 TABS = {
     "summary": "Summary",
@@ -266,39 +266,31 @@ def _worst_row(each: Mapping[str, Any]) -> Markup:
 
 def _brought_back(bench: Workbench, run_id: str, tab: str) -> None:
     """A release from a bundle: whether it verifies, and what it holds."""
-    try:
-        title = bench.store.run(run_id).title
-    except PolyveilError:
-        notice("This release no longer exists.")
-        ui.link("To the start", "/")
-        return
-    text(title, "h1", "pv-h1")
-    place = stack()
-    state = {"drawn": ""}
 
-    def draw() -> None:
-        run = bench.store.run(run_id)
-        stamp = run.state if run.state in FINISHED else stamp_of(run)
-        if stamp == state["drawn"]:
+    def find() -> StoredRun | None:
+        try:
+            return bench.store.run(run_id)
+        except PolyveilError:
+            return None
+
+    def show(run: StoredRun | None) -> None:
+        if run is None:
+            notice("This release no longer exists.")
+            text("To the start", "a", "pv-link").props('href="/"')
             return
-        state["drawn"] = stamp
-        place.clear()
-        with place:
-            if run.state not in FINISHED:
-                progress_bar(run, "Progress of the verification")
-            elif run.state != "done":
-                notice(run.outcome.get("error", {}).get("message", run.state), title="The release cannot be opened")
-            else:
-                _verification(run.outcome["verification"])
-                if run.outcome["verification"]["holds"]:
-                    address = f"/api/runs/{run.id}/bundle"
-                    file_item("Release folder", "tables, manifest, report", address, "release.zip", main=True)
-                tabs = {key: title for key, title in TABS.items() if key != "attacks"}
-                _tabs(f"/release/{run.id}?tab=", tab, tabs)
-                _details(bench, run, None, tab if tab in tabs else "summary")
+        text(run.title, "h1", "pv-h1")
+        if run.state != "done":
+            notice(run.outcome.get("error", {}).get("message", run.state), title="The release cannot be opened")
+            return
+        _verification(run.outcome["verification"])
+        if run.outcome["verification"]["holds"]:
+            address = f"/api/runs/{run.id}/bundle"
+            file_item("Release folder", "tables, manifest, report", address, "release.zip", main=True)
+        tabs = {key: title for key, title in TABS.items() if key not in ("attacks", "analyses")}
+        _tabs(f"/release/{run.id}?tab=", tab, tabs)
+        _details(bench, run, None, tab if tab in tabs else "summary")
 
-    draw()
-    ui.timer(0.5, draw)
+    follow_job(stack(), "verification", find, show)
 
 
 def _verification(found: Mapping[str, Any]) -> None:

@@ -150,7 +150,7 @@ def table_page(bench: Workbench, step: str, table_id: str, build: Callable[[Work
     except PolyveilError:
         with frame(bench, "data", None):
             notice("This table no longer exists. It was deleted by somebody, or automatically because of its age.")
-            ui.link("Open another table", "/")
+            text("Open another table", "a", "pv-link").props('href="/"')
         return
     main = frame(bench, step, table_id, stored.name)
     with main:

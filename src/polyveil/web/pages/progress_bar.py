@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from nicegui import ui
 
 from polyveil.reports.markup import Markup, percent, tag
 from polyveil.web.pages.parts import text, trusted
-from polyveil.web.store import StoredRun
+from polyveil.web.store import FINISHED, StoredRun
 
 NAMES = {
     "read": "Read the table",
@@ -29,12 +30,50 @@ NAMES = {
 }
 _LOSS = re.compile(r"(\d+(?:\.\d+)?) % lost")
 _LEFT = re.compile(r"about [^,]* left(, )?")
+Cancel = Callable[[str], Awaitable[None]]
 
 
 def stamp_of(run: StoredRun) -> str:
     """Changes whenever the bar has something new to show, at least once a second."""
     progress = run.progress
     return f"{run.state} {progress.get('at')} {int(time.time()) if run.state == 'running' else ''}"
+
+
+def follow_job(
+    place: ui.element,
+    what: str,
+    find: Callable[[], StoredRun | None],
+    show: Callable[[StoredRun | None], None],
+    cancel: Cancel | None = None,
+) -> Callable[[], None]:
+    """Draw a job's bar into a place while it works, and `show` it when it has ended or there is none.
+
+    Nothing is drawn again before something changes. Gives the function that looks at once.
+    """
+    drawn = ""
+
+    def look() -> None:
+        nonlocal drawn
+        job = find()
+        stamp = "none" if job is None else f"{job.id} {stamp_of(job)}"
+        if stamp == drawn:
+            return
+        drawn = stamp
+        place.clear()
+        with place:
+            if job is None or job.state in FINISHED:
+                show(job)
+                return
+            progress_bar(job, f"Progress of the {what}")
+            if cancel is not None:
+                button = ui.button("Cancel", icon="stop", on_click=partial(cancel, job.id)).props(
+                    "outline dense no-caps"
+                )
+                button.style("align-self: start; padding: 4px 12px").props["aria-label"] = f"Cancel the {what}"
+
+    look()
+    ui.timer(0.5, look)
+    return look
 
 
 def progress_bar(run: StoredRun, label: str) -> None:
