@@ -21,6 +21,8 @@ FIREFOX = shutil.which("firefox-esr") or shutil.which("firefox")
 NOT_KNOWN = {"emulation.setMediaFeaturesOverride"}
 LARGEST = 100_000_000
 """Bytes of a message, for example a picture of a page."""
+LIMIT = 3600.0
+"""Seconds after which Firefox is ended, whatever it does."""
 ANNOUNCED = re.compile(r"(WebDriver BiDi listening on ws://127\.0\.0\.1):(\d+)")
 
 
@@ -47,6 +49,7 @@ async def main(arguments: list[str]) -> int:
     assert FIREFOX
     process = await asyncio.create_subprocess_exec(FIREFOX, *arguments, stderr=asyncio.subprocess.PIPE)
     assert process.stderr
+    asyncio.get_running_loop().call_later(LIMIT, process.kill)
     async for line in process.stderr:
         text = line.decode(errors="replace")
         found = ANNOUNCED.search(text)
