@@ -33,12 +33,17 @@ from polyveil.results import Outcome, Result, Row, counted
 from polyveil.table.bind import bind
 from polyveil.table.encode import encode
 from polyveil.table.parse import column_type, parse_numbers, without_markers
+from polyveil.table.population import refuse_strangers
 from polyveil.table.profiling.precise import POINTING, share_alone, words_of
 from polyveil.table.register import population_file
 from polyveil.table.source import Table, read
+from polyveil.table.weights import class_weights
 from polyveil.verification.any_columns import fewest_alike
 from polyveil.verification.classes import class_of_row
 from polyveil.verification.population import people_fitting
+
+COUNTED_ROLES: tuple[Role, ...] = ("sensitive", "person", "weight")
+"""Columns whose cells are counted in the groups that the quasi-identifiers make."""
 
 
 @dataclass(frozen=True)
@@ -254,6 +259,8 @@ def check(
     people = population_file(policy)
     if people is not None:
         fitting = people_fitting(policy, table.frame.with_columns(cells), classes, people)
+        if fitting is not None:
+            refuse_strangers(int(statistics.sizes[fitting == 0].sum()), table.height, people.name)
         statistics = replace(statistics, population=fitting)
     sizes = statistics.sizes
     measured = [_measure(model, statistics, asked) for model, asked in _models(policy, statistics)]
@@ -304,7 +311,7 @@ def _check_columns(policy: Policy, quasi: Sequence[str], table: Table) -> None:
     known = ", ".join(table.columns[:50])
     faults = [
         Fault(f"columns.{name}", "the table has no such column", f"The table has: {known}")
-        for name in dict.fromkeys((*quasi, *policy.having("sensitive"), *policy.having("person")))
+        for name in dict.fromkeys((*quasi, *(each for role in COUNTED_ROLES for each in policy.having(role))))
         if name not in table.columns
     ]
     if faults:
@@ -313,7 +320,7 @@ def _check_columns(policy: Policy, quasi: Sequence[str], table: Table) -> None:
 
 def _statistics(policy: Policy, table: Table, classes: np.ndarray[Any, np.dtype[np.int64]]) -> ClassStatistics:
     """Count the sensitive values of each class; their types and hierarchies come from the policy."""
-    names = (*policy.having("sensitive"), *policy.having("person"))
+    names = [name for role in COUNTED_ROLES for name in policy.having(role)]
     if not names:
         return from_classes(classes, {}, {})
     # A table is measured as it stands, so nothing is made coarser that it has.
@@ -321,8 +328,9 @@ def _statistics(policy: Policy, table: Table, classes: np.ndarray[Any, np.dtype[
     part = policy.model_copy(update={"columns": columns, "privacy": Privacy(joint=policy.privacy.joint)})
     coded = encode(bind(part, replace(table, frame=table.frame.select(names))))
     codes, attributes = codes_of(coded), attributes_of(coded)
+    sampling = None if coded.sampling is None else class_weights(coded.sampling, classes)
     if coded.person is None:
-        return from_classes(classes, codes, attributes)
+        return replace(from_classes(classes, codes, attributes), sampling=sampling)
     people = people_of(coded.person, codes, attributes)
     # A person may have rows in several groups, and weighs as much as anybody else in each of them.
     member = np.unique(classes * people.person.max() + classes + people.person, return_inverse=True)[1]
@@ -331,7 +339,7 @@ def _statistics(policy: Policy, table: Table, classes: np.ndarray[Any, np.dtype[
         person=member,
         weights={name: weight_of_rows(member, people.weight, found) for name, found in codes.items()},
     )
-    return from_people(classes, codes, attributes, within)
+    return replace(from_people(classes, codes, attributes, within), sampling=sampling)
 
 
 def _models(policy: Policy, statistics: ClassStatistics) -> list[tuple[Model, bool]]:

@@ -36,7 +36,7 @@ COLUMN_FAULTS = [
     (
         "{role: sensitve}",
         "x.role",
-        "one of person, identifier, quasi, sensitive, insensitive or drop",
+        "one of person, identifier, quasi, sensitive, insensitive, weight or drop",
         "Did you mean 'sensitive'?",
     ),
     ("{role: secret stuff}", "x.role", "not 'secret stuff'", "Choose from person, identifier, quasi, sensitive"),
@@ -332,8 +332,8 @@ def test_the_message_counts_the_faults_and_lists_each(tmp_path: Path) -> None:
         Policy.from_yaml(file)
     assert str(caught.value) == (
         f"{file} has 2 faults:\n"
-        "  - line 2, columns.q.role: role must be one of person, identifier, quasi, sensitive, insensitive or drop, "
-        "not 'quas'. Did you mean 'quasi'?\n"
+        "  - line 2, columns.q.role: role must be one of person, identifier, quasi, sensitive, insensitive, weight or "
+        "drop, not 'quas'. Did you mean 'quasi'?\n"
         "  - line 3, privacy.k: k must be a whole number of at least 2, not 1. "
         "Change k: least number of rows that look alike"
     )

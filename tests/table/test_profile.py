@@ -281,7 +281,7 @@ def test_adult_is_understood(shared_data):
     assert roles(columns) == {
         "age": "quasi",
         "workclass": "quasi",
-        "fnlwgt": "identifier",
+        "fnlwgt": "weight",
         "education": "quasi",
         "education-num": "quasi",
         "marital-status": "quasi",

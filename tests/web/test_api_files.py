@@ -237,3 +237,23 @@ def test_small_files_of_enormous_tables_are_refused(client: TestClient) -> None:
         answer = client.post("/api/tables/upload", files={"file": (name, content)})
         assert answer.status_code == 400
         assert "in memory" in answer.json()["detail"]["message"]
+
+
+def test_a_population_is_uploaded_beside_the_table_counted_and_attacked_with(client: TestClient) -> None:
+    made = str(client.post("/api/tables/upload", files={"file": ("people.csv", TABLE)}).json()["id"])
+    people = TABLE + "\n" + "\n".join(TABLE.splitlines()[1:])
+    policy = POLICY.replace(
+        "privacy: {k: 3}", "privacy: {risk: {max: 0.1, attacker: journalist, population: {table: %s}}}"
+    )
+    refused = client.post("/api/runs", json={"table": made, "policy": policy % "../people.csv"})
+    assert (refused.status_code, "no file of a population can be read here" in refused.text) == (400, True)
+    answer = client.post(f"/api/tables/{made}/population", files={"file": ("register.csv", people)})
+    assert answer.status_code == 204
+    run = client.post("/api/runs", json={"table": made, "policy": policy % "population.csv"}).json()["id"]
+    assert finished(client, run)["state"] == "done"
+    attack = client.post(f"/api/runs/{run}/attack").json()["id"]
+    found = {each["name"]: each for each in finished(client, attack)["outcome"]["attacks"]["attacks"]}
+    journalist = found["journalist linkage"]
+    assert (journalist["verdict"], journalist["bound"]) == ("within bound", 0.1)
+    wrong = client.post(f"/api/tables/{made}/population", files={"file": ("register.exe", people)})
+    assert (wrong.status_code, "not read" in wrong.text) == (400, True)

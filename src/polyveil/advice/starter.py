@@ -165,6 +165,7 @@ def _grouped(chosen: Sequence[ColumnProfile]) -> list[str]:
         "quasi": "Quasi-identifiers: others may know them, so they are generalized.",
         "sensitive": "Sensitive: published, and protected by t.",
         "insensitive": "Published as they are.",
+        "weight": "Sampling weight: published as the mean of each group.",
     }
     for role, title in titles.items():
         group = [profile for profile in chosen if profile.role == role]

@@ -46,6 +46,7 @@ def attack(
     policy: PolicyLike | None = None,
     second: ReleaseLike | None = None,
     heldout: Any = None,
+    population: Any = None,
     trials: int = TRIALS,
     seed: int = 0,
     reading: Mapping[str, Any] | None = None,
@@ -66,6 +67,9 @@ def attack(
         Another release of the same table, attacked together with the first.
     heldout : path, frame, Table or database address, optional
         People who are not in the release: the baseline of the learned attack.
+    population : path, frame, Table or database address, optional
+        A table of the population, one row per person: the register of the journalist and the marketer. By default the
+        one that `policy` names, or the original.
     trials : int
         How many people are attacked.
     seed : int
@@ -101,12 +105,13 @@ def attack(
         listening.stage("read")
         manifest, tables, _ = load_release(release)
         if "relational" in manifest:
-            if second is not None or heldout is not None:
-                raise InputError("a second release and people held out are for releases of one table. Leave them out")
+            if second is not None or heldout is not None or population is not None:
+                what = "a second release, people held out and a population"
+                raise InputError(f"{what} are for releases of one table. Leave them out")
             listening.stage("attack")
             return attack_tables(manifest, tables, original, policy, trials, seed, reading or {}, listening)
         people = read(original, **(reading or {}))
-        scene = set_scene(release, people, policy=policy, trials=trials, seed=seed)
+        scene = set_scene(release, people, policy=policy, trials=trials, seed=seed, population=population)
         outsiders = None if heldout is None else _outsiders(scene, heldout, reading)
         other = None if second is None else set_scene(second, people, policy=policy, targets=scene.attacked)
         listening.stage("attack")

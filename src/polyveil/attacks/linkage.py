@@ -4,7 +4,8 @@
 - The journalist wants to name anybody at all and picks the record that fits the fewest people of a register.
 - The marketer links every record with the register and counts how many are right on average.
 
-The register is the original table unless a larger one is given: the worst case.
+The register is the original table unless a table of the population is given: the worst case. Published sampling weights
+are tried as one more thing that is known of a person.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 from operator import itemgetter
 
 import numpy as np
+import polars as pl
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.attacks.crowds import Crowd
@@ -19,9 +21,12 @@ from polyveil.attacks.result import Attack, Promise, attack_of, not_run
 from polyveil.attacks.scene import Scene
 from polyveil.models import AnyColumns, KAnonymity, Model
 from polyveil.models.constraints import MinSize
-from polyveil.models.risk import ProsecutorRisk
+from polyveil.models.risk import ProsecutorRisk, RegisterRisk
 from polyveil.verification.any_columns import fewest_alike
 from polyveil.verification.classes import class_of_row
+
+NEAR = 1e-9
+"""How far apart weights may be that are written alike."""
 
 
 def linkage(scene: Scene) -> list[Attack]:
@@ -39,7 +44,38 @@ def linkage(scene: Scene) -> list[Attack]:
             found.append(persons(scene, crowd, column))
         if number == 0 and not scene.linked:
             found += register(scene, crowd)
-    return found
+    return found + by_weight(scene)
+
+
+def by_weight(scene: Scene) -> list[Attack]:
+    """Whoever knows a person's own sampling weight beside the quasi-identifiers, and looks for the nearest one."""
+    name, own = scene.policy.sampling_weight, scene.people.sampling
+    if name is None or own is None or name not in scene.visible.columns:
+        return []
+    weights = scene.visible.get_column(name).cast(pl.Float64, strict=False).fill_null(0.0).to_numpy()
+    fits = scene.row_fits
+    found = []
+    for number, target in enumerate(scene.targets):
+        rows = fits.indices[fits.indptr[number] : fits.indptr[number + 1]]
+        if len(rows):
+            apart = np.abs(weights[rows] - own[target])
+            found.append(1.0 / int((apart <= apart.min() + NEAR).sum()))
+    chances = np.array(found)
+    return [
+        attack_of(
+            "linkage by weight",
+            None,
+            "knows a person's quasi-identifiers and sampling weight; picks a fitting record with the nearest weight",
+            chances,
+            1.0 / scene.people.rows,
+            _one_in_k(scene, chances),
+            float(chances.max(initial=0.0)),
+            "as if the record with the nearest weight were always the person's",
+            criterion="singling out",
+            possible=scene.people.people,
+            unit=scene.unit,
+        )
+    ]
 
 
 def any_columns(scene: Scene) -> list[Attack]:
@@ -149,7 +185,19 @@ def _left_out(scene: Scene, crowd: Crowd) -> str:
 
 def register(scene: Scene, crowd: Crowd) -> list[Attack]:
     """Journalist and marketer: how many people of the register fit each group."""
-    chances = 1.0 / np.maximum(scene.people_per_group, crowd.statistics.sizes)
+    by_table = [model for model in scene.models if isinstance(model, RegisterRisk)]
+    if by_table and scene.population is None:
+        why = "the table of the population that the guarantee is about; give it (--population FILE)"
+        known = "has the population table; names anybody, by the record that fits the fewest people"
+        return [not_run("journalist linkage", None, known, why, criterion="linkability", possible=1)]
+    people = scene.people_per_group if scene.population is None else scene.population
+    chances = 1.0 / np.maximum(people, crowd.statistics.sizes)
+
+    def promise(found: FloatArray) -> Promise | None:
+        if not by_table:
+            return _one_in_k(scene, found)
+        return Promise(np.full(len(found), by_table[0].threshold), found, by_table[0].statement())
+
     per_record = chances[crowd.group_of_record]
     worst = float(chances.max(initial=0.0))
     baseline = 1.0 / scene.people.rows
@@ -159,7 +207,7 @@ def register(scene: Scene, crowd: Crowd) -> list[Attack]:
         "has a register of the population; names anybody, by the record that fits the fewest people",
         [worst],
         baseline,
-        _one_in_k(scene, np.array([worst])),
+        promise(np.array([worst])),
         worst,
         "exact: every record was looked at",
         criterion="linkability",
@@ -170,7 +218,7 @@ def register(scene: Scene, crowd: Crowd) -> list[Attack]:
         "has a register of the population; links every record with somebody who fits",
         per_record,
         baseline,
-        _one_in_k(scene, per_record),
+        promise(per_record),
         worst,
         criterion="linkability",
         unit=scene.unit,

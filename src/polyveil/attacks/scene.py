@@ -24,11 +24,13 @@ from polyveil.policy import Policy, PolicyLike, fitted, from_public, load_policy
 from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable, distinct
 from polyveil.table.encode import encode, number_people
+from polyveil.table.register import population_file
 from polyveil.table.source import Table, read
 from polyveil.verification import ReleaseLike, load_release
 from polyveil.verification.attributes import Declared, declared_attributes
 from polyveil.verification.classes import class_of_row
 from polyveil.verification.joint import with_joint
+from polyveil.verification.population import people_fitting
 
 TRIALS = 2000
 """People attacked, unless more are asked for."""
@@ -49,6 +51,8 @@ class Scene:
     attacked: Targets
     crowds: tuple[Crowd, ...]
     rng: np.random.Generator
+    population: IntArray | None = None
+    """How many people of a table of the population fit each group of a generalized release, if it was given."""
 
     @property
     def targets(self) -> IntArray:
@@ -131,8 +135,12 @@ def set_scene(
     trials: int = TRIALS,
     seed: int = 0,
     targets: Targets | None = None,
+    population: Any = None,
 ) -> Scene:
-    """Read both tables and link the people attacked with the groups they fit."""
+    """Read both tables and link the people attacked with the groups they fit.
+
+    `population` is a table of the population, by default the one that `policy` names.
+    """
     manifest, tables, findings = load_release(release)
     damage = [finding for finding in findings if finding.outcome == "fails"]
     if damage:
@@ -156,6 +164,9 @@ def set_scene(
         if "linked" in manifest
         else (generalized_crowd(visible, alike, fits, declared, targets),)
     )
+    if population is None and policy is not None:
+        population = population_file(asked)
+    fitting = None if population is None or "linked" in manifest else people_fitting(stated, visible, alike, population)
     # Combinations are compared with those of the released records, where they are published together.
     _, attributes = with_joint(asked, crowds[0].codes, single) if len(crowds) == 1 else (None, single)
     return Scene(
@@ -169,6 +180,7 @@ def set_scene(
         attacked=targets,
         crowds=crowds,
         rng=rng,
+        population=fitting,
     )
 
 

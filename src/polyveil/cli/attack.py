@@ -33,6 +33,9 @@ def attack(
     heldout: Annotated[
         str | None, typer.Option(help="People who are not in the release, for the learned attack's baseline.")
     ] = None,
+    population: Annotated[
+        str | None, typer.Option(help="A table of the population, one row per person: the journalist's register.")
+    ] = None,
     trials: Annotated[int, typer.Option(help="How many people are attacked.", min=10)] = 2000,
     seed: Annotated[int, typer.Option(help="Seed for the choice of the people who are attacked.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
@@ -56,6 +59,7 @@ def attack(
                 policy=policy,
                 second=second,
                 heldout=heldout,
+                population=population,
                 trials=trials,
                 seed=seed,
                 progress=progress,

@@ -116,6 +116,7 @@ _COLOUR = {
     "quasi": "yellow",
     "sensitive": "magenta",
     "insensitive": "dim",
+    "weight": "blue",
     "drop": "red",
 }
 

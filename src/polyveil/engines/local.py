@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 import polars as pl
@@ -13,8 +13,9 @@ import polars as pl
 from polyveil.arrays import IntArray
 from polyveil.bounds import LossBound
 from polyveil.engines.base import BoundT, Engine, FiguresT, FoundT, Job, SourceT
-from polyveil.measure import loss_of_boxes, population_sizes, released_boxes
-from polyveil.methods import Task, partition, refined
+from polyveil.measure import Boxes, loss_of_boxes, population_sizes, released_boxes
+from polyveil.measure.loss import width
+from polyveil.methods import Task, mended, partition, refined, without_weights
 from polyveil.models import (
     Attribute,
     ClassStatistics,
@@ -42,6 +43,7 @@ from polyveil.table.encode import encode
 from polyveil.table.register import Register, population_file, read_register
 from polyveil.table.shifting import shifted
 from polyveil.table.source import Table, read
+from polyveil.table.weights import class_weights
 from polyveil.verification import Verification, verify
 
 MOST_SENSITIVE = 20
@@ -120,22 +122,27 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
         one_class = np.zeros(table.rows, dtype=np.int64)
         if table.person is None:
             whole = from_classes(one_class, codes_of(table), attributes_of(table))
-            return with_population(whole, bound.register, one_class)
-        return in_people(replace(table, keyed=False), one_class)
+            return with_weights(with_population(whole, bound.register, one_class), table, one_class)
+        return with_weights(in_people(replace(table, keyed=False), one_class), table, one_class)
 
     def partition(self, job: Job, bound: Original) -> Classes:
         rng = np.random.default_rng(job.seed)
         task = Task(bound.coded, job.models, job.attributes, job.policy.privacy, rng, job.progress)
         task = replace(task, register=bound.register)
-        found = answering_ctrl_c(lambda told: partition(job.method, replace(task, progress=told)), job.progress)
+        search = without_weights(task)
+        found = answering_ctrl_c(lambda told: partition(job.method, replace(search, progress=told)), job.progress)
         return Classes(task, found)
 
     def refine(self, job: Job, bound: Original, found: Classes) -> Classes:
+        search = without_weights(found.task)
         better = answering_ctrl_c(
-            lambda told: refined(replace(found.task, progress=told), found.partition, job.policy.method.refine),
+            lambda told: refined(replace(search, progress=told), found.partition, job.policy.method.refine),
             job.progress,
         )
-        return replace(found, partition=job.form.arrange(bound.bound, bound.coded, better, found.task.rng))
+        arranged = job.form.arrange(bound.bound, bound.coded, better, found.task.rng)
+        while (kept := mended(found.task, arranged)) is not arranged:  # groups that then look alike are one again
+            arranged = job.form.arrange(bound.bound, bound.coded, kept, found.task.rng)
+        return replace(found, partition=arranged)
 
     def least_loss(self, job: Job, bound: Original, seconds: float, least_rows: int) -> LossBound | None:
         too_wide = least_rows > 0 and len(bound.coded.sensitive) > MOST_SENSITIVE
@@ -150,19 +157,22 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
         )
 
     def measure(self, job: Job, bound: Original, found: Classes) -> LocalFigures:
-        reference = released_reference(bound.coded, found.partition, job.models, job.attributes)
-        statistics = job.form.statistics(job.policy, *released(bound.coded, found.partition))
-        counted = with_population(statistics, bound.register, found.partition.class_of_row)
+        table, of_row = bound.coded, found.partition.class_of_row
+        reference = released_reference(table, found.partition, job.models, job.attributes)
+        statistics = job.form.statistics(job.policy, *released(table, found.partition))
+        statistics = with_weights(statistics, table, of_row)
+        counted = with_population(statistics, bound.register, of_row)
         verdicts = [model.judge(counted) for model in job.models]
         if reference is not None:  # what is published is judged against what is published with it, too
-            statistics = job.form.statistics(job.policy, *released(bound.coded, found.partition, reference))
+            statistics = job.form.statistics(job.policy, *released(table, found.partition, reference))
+            statistics = with_weights(statistics, table, of_row)
             verdicts += [model.judge(replace(statistics, population=counted.population)) for model in job.models]
-        if bound.coded.person is None:
+        if table.person is None:
             return LocalFigures(statistics, tuple(verdicts), reference=reference)
-        people = in_people(bound.coded, found.partition.class_of_row)
+        people = with_weights(in_people(table, of_row), table, of_row)
         verdicts += [model.judge(people) for model in job.models]
         if reference is not None:
-            people = in_people(bound.coded, found.partition.class_of_row, reference)
+            people = with_weights(in_people(table, of_row, reference), table, of_row)
             verdicts += [model.judge(people) for model in job.models]
         return LocalFigures(statistics, tuple(verdicts), people, reference)
 
@@ -176,6 +186,8 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
             manifest["people"] = people_section(bound.coded, figures.people or statistics, job.models)
             if job.policy.privacy.rows_per_person is not None:
                 manifest["people"]["rows_left_out"] = bound.read - bound.coded.rows
+        if bound.coded.sampling is not None:
+            manifest["loss"]["weighted_loss"] = weighted_loss(shown, released_boxes(shown, partition), statistics)
         return job.form.describe(manifest, job.policy, partition, statistics, job.models)
 
     def tables(self, job: Job, bound: Original, found: Classes) -> dict[str, pl.DataFrame]:
@@ -207,6 +219,26 @@ def with_population(statistics: ClassStatistics, register: Register | None, clas
         return statistics
     people = population_sizes(register.table, class_of_row, register.population)
     return replace(statistics, population=people)
+
+
+StatisticsT = TypeVar("StatisticsT", bound=ClassStatistics)
+
+
+def with_weights(statistics: StatisticsT, table: CodedTable, class_of_row: IntArray) -> StatisticsT:
+    """The statistics with the sampling weight that each class is published with, where there are weights."""
+    if table.sampling is None:
+        return statistics
+    return replace(statistics, sampling=class_weights(table.sampling, class_of_row))
+
+
+def weighted_loss(table: CodedTable, boxes: Boxes, statistics: ClassStatistics) -> float:
+    """The detail that the released rows lost, each counted with its published weight, from 0 to 1."""
+    count = boxes.sizes * (1.0 if statistics.sampling is None else statistics.sampling)
+    costs = [
+        width(column.domain, boxes.low[:, a], boxes.high[:, a], boxes.distinct[:, a])
+        for a, column in enumerate(table.quasi)
+    ]
+    return float(sum(count @ each for each in costs)) / max(float(count.sum()) * len(costs), 1e-300)
 
 
 def _hint(table: Table) -> str | None:

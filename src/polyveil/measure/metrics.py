@@ -62,6 +62,10 @@ _LOSS = (
         "Rows that groups have beyond the least their l asks for, relative to it, averaged over the sensitive tables "
         "(xiao2020, Definition 14; han2013, eq. (8)); of anatomized and sliced releases.",
     ),
+    Metric(
+        *("weighted_loss", "lower", 0.0, 1.0, "share"),
+        "Normalized loss of the released rows, each counted with its sampling weight; of releases with weights.",
+    ),
 )
 
 _RISK = (

@@ -10,6 +10,7 @@ from polyveil.errors import Fault, PolicyError, listed
 from polyveil.methods._repair.linked import Part, on_linked, presence, present, rows_in_each
 from polyveil.methods._repair.over_all import improved, over_all, partition
 from polyveil.methods._repair.people import refine_people
+from polyveil.methods._repair.weights import mended, without_weights
 from polyveil.methods.base import Method, Options, Task
 from polyveil.partition import Partition
 from polyveil.plugins import PluginError, Registry
@@ -117,6 +118,7 @@ __all__ = [
     "Part",
     "Task",
     "make_method",
+    "mended",
     "method_class",
     "on_linked",
     "partition",
@@ -125,4 +127,5 @@ __all__ = [
     "refined",
     "register",
     "rows_in_each",
+    "without_weights",
 ]

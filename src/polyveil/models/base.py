@@ -86,6 +86,8 @@ class Model(ABC):
     """Merging two classes that hold gives a class that holds."""
     per_group: ClassVar[bool] = True
     """Whether every class is judged by itself; False: all together, and the measured value is the same in each."""
+    weighted: ClassVar[bool] = False
+    """Whether it is about sampling weights, which only rows that are released have."""
     unit: ClassVar[Unit] = "sharing"
     """How people with several rows count."""
 

@@ -27,6 +27,7 @@ from polyveil.models.risk import (
     RegisterRisk,
     StrictSize,
 )
+from polyveil.models.weighted import WeightedCloseness, WeightedRisk
 from polyveil.plugins import Registry
 from polyveil.policy.added_keys import MODELS_GROUP, add_key
 from polyveil.policy.schema import Privacy
@@ -37,6 +38,7 @@ _OWN: tuple[type[Model], ...] = (
     ProsecutorRisk,
     JournalistRisk,
     RegisterRisk,
+    WeightedRisk,
     AverageRisk,
     MarketerRisk,
     StrictSize,
@@ -47,6 +49,7 @@ _OWN: tuple[type[Model], ...] = (
     RecursiveDiversity,
     LevelDiversity,
     TCloseness,
+    WeightedCloseness,
     PSensitivity,
     AlphaAnonymity,
     BasicBetaLikeness,

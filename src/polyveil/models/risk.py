@@ -34,24 +34,32 @@ TERMS, SMALL = 64, 24
 """Terms of the series, enough for p above a half and for groups of the second size or more."""
 
 
-def chance(sizes: IntArray, fraction: float = 1.0) -> FloatArray:
+def chance(sizes: IntArray, fraction: float | FloatArray = 1.0) -> FloatArray:
     """The expected chance of finding a person in groups of these sizes, if a share of the population is in the table.
 
     The series of 2F1(1, 1; n+1; q) has the terms q^m / C(n+m, m), which soon vanish unless both n and p are small; then
-    the chance of n follows from that of n-1, which is stable for p up to a half.
+    the chance of n follows from that of n-1, which is stable for p up to a half. Each group may have its own share.
     """
-    found, where = np.unique(np.asarray(sizes, dtype=np.float64), return_inverse=True)
-    term, total = np.ones(len(found)), np.ones(len(found))
+    if isinstance(fraction, float):
+        found, where = np.unique(np.asarray(sizes, dtype=np.float64), return_inverse=True)
+        return _expected(found, np.full(len(found), fraction))[where]
+    return _expected(np.asarray(sizes, dtype=np.float64), fraction)
+
+
+def _expected(sizes: FloatArray, fraction: FloatArray) -> FloatArray:
+    term, total = np.ones(len(sizes)), np.ones(len(sizes))
     for m in range(1, TERMS):
-        term = term * (m / (found + m)) * (1.0 - fraction)
+        term = term * (m / (sizes + m)) * (1.0 - fraction)
         total += term
-    expected = fraction / found * total
-    if fraction <= 0.5:
-        odds, last = fraction / (1.0 - fraction), 0.0
-        for size in range(1, SMALL):
-            last = odds * (1.0 / (size - 1) - last) if size > 1 else odds * float(np.log(1.0 / fraction))
-            expected[found == size] = last
-    return np.asarray(expected[where], dtype=np.float64)
+    expected = fraction / sizes * total
+    low = fraction <= 0.5
+    odds = fraction[low] / (1.0 - fraction[low])
+    last, small = odds * np.log(1.0 / fraction[low]), expected[low]
+    for size in range(1, SMALL):
+        last = odds * (1.0 / (size - 1) - last) if size > 1 else last
+        small = np.where(sizes[low] == size, last, small)
+    expected[low] = small
+    return expected
 
 
 def least_size(limit: float, fraction: float = 1.0) -> int:

@@ -30,6 +30,8 @@ class Attribute:
     whole: IntArray
     ground: GroundDistance
     levels: IntArray
+    weighted: IntArray | None = field(default=None, kw_only=True)
+    """The reference with sampling weights, where it is not that of the classes that are judged."""
 
     @cached_property
     def total(self) -> int:
@@ -133,6 +135,9 @@ class ClassStatistics:
     """Per class the fewest rows that share its cells of any few quasi-identifiers, where a policy asks for that."""
     population: IntArray | None = field(default=None, kw_only=True)
     """Per class the people of a table of the population who fit its cells, where there is such a table."""
+
+    sampling: FloatArray | None = field(default=None, kw_only=True)
+    """Per class the sampling weight that is published for its rows, where a column has the role weight."""
 
     in_people: ClassVar[bool] = False
     """Whether people are counted, who may have several rows."""

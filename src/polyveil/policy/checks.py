@@ -16,6 +16,8 @@ from polyveil.policy.schema import DEFAULT_LEVEL, Column, Privacy, Role
 _NO_KEYS: frozenset[str] = frozenset()
 OF_QUASI = ("recode", "weight")
 """Keys that are read for quasi-identifiers only."""
+FEWEST_FOR_A_MEAN = 3
+"""Of two rows, each person learns the other's weight from the mean and their own."""
 
 
 def keys_of_sensitive() -> tuple[str, ...]:
@@ -173,9 +175,31 @@ def check_privacy(
                 yield PolicyFinding(at, "shifted dates cannot be found in a population table", "Remove shift")
     if privacy.any is not None:
         yield from _check_any(privacy, lost, sketches)
+    yield from _check_weights(privacy, lost, sketches, complete)
     if complete:
         yield from _check_joint(privacy, sketches)
     yield from _check_l(privacy, sensitive)
+
+
+def _check_weights(
+    privacy: Privacy, lost: frozenset[str], sketches: Mapping[str, ColumnDraft], complete: bool
+) -> Iterator[PolicyFinding]:
+    """One weight at most, for groups that share all quasi-identifiers; and one where a risk is counted by weights."""
+    found = [name for name, each in sketches.items() if each.column.role == "weight"]
+    if len(found) > 1:
+        remedy = f"Keep {found[0]} or another, and give the rest the role drop"
+        yield PolicyFinding(("columns",), f"{len(found)} columns have the role weight: {listed(found)}", remedy)
+    if found and privacy.any is not None:
+        rule = "a weight is published as the mean of its group, and any makes no groups"
+        yield PolicyFinding(("privacy", "any"), rule, "Remove any, or give the weight the role drop")
+    if found and privacy.any is None and not {"k", "risk"} & lost and privacy.least_group < FEWEST_FOR_A_MEAN:
+        rule = (
+            f"a weight is published as the mean of its group, and groups may have fewer than {FEWEST_FOR_A_MEAN} rows"
+        )
+        yield PolicyFinding(("columns", found[0], "role"), rule, f"Add k: {FEWEST_FOR_A_MEAN} or more to privacy")
+    if complete and not found and privacy.risk is not None and privacy.risk.by_weights:
+        rule = "the population is given by weights, and no column has the role weight"
+        yield PolicyFinding(("privacy", "risk", "population"), rule, "Give the column of weights the role weight")
 
 
 def _check_joint(privacy: Privacy, sketches: Mapping[str, ColumnDraft]) -> Iterator[PolicyFinding]:

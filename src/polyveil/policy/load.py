@@ -133,9 +133,10 @@ def _build(data: Any, faults: Faults, folder: Path, source: str, files: Files) -
         _refuse_files(faults, sketches, folder, files)
         _check(faults, sketches, privacy, lost, folder, tables, complete=complete)
     people = None if privacy.risk is None or privacy.risk.population is None else privacy.risk.population.table
-    if files != "anywhere" and people not in (None, PUBLISHED_TABLE if files == "none" else None):
+    beside = files == "beside" and people is not None and _is_beside(folder, people)
+    if files != "anywhere" and not beside and people not in (None, PUBLISHED_TABLE if files == "none" else None):
         rule = "no file of a population can be read here"
-        faults.add(("privacy", "risk", "population"), rule, "Use the command line or Python")
+        faults.add(("privacy", "risk", "population"), rule, "Upload the table, or use the command line or Python")
     others = _other_columns(data, faults)
     if faults:
         raise PolicyError(faults.sorted(), source)

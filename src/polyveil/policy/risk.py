@@ -34,11 +34,16 @@ class Population(BaseModel):
         default=None, description="file with one row per person of the population, who are counted"
     )
 
+    weights: bool | None = Field(
+        default=None, description="true: the column with the role weight says how many people a row stands for"
+    )
+
     @model_validator(mode="after")
-    def _one_of_both(self) -> Population:
-        if (self.fraction is None) == (self.table is None):
-            rule = "a population is a fraction or a table, one of both"
-            raise BrokenRule(rule, "Write population: {fraction: 0.01} or population: {table: FILE}")
+    def _one_of_three(self) -> Population:
+        if [self.fraction is None, self.table is None, not self.weights].count(False) != 1:
+            rule = "a population is a fraction, a table or given by weights, one of the three"
+            remedy = "Write population: {fraction: 0.01}, population: {table: FILE} or population: {weights: true}"
+            raise BrokenRule(rule, remedy)
         return self
 
 
@@ -63,7 +68,8 @@ class Risk(BaseModel):
     )
     population: Population | None = Field(
         default=None,
-        description="{fraction: 0.01}: the table is a random sample of this share; {table: FILE}: all people",
+        description="{fraction: 0.01}: the table is a random sample of this share; {table: FILE}: all people; "
+        "{weights: true}: by sampling weights",
     )
 
     @model_validator(mode="after")
@@ -80,8 +86,8 @@ class Risk(BaseModel):
         if self.unique_in_population is not None and self.population is None:
             rule = "who is unique in a population depends on its size, and no population is given"
             yield rule, "Add population: {fraction: ...}"
-        if self.by_table and (self.average is not None or self.unique_in_population is not None):
-            rule = "a table of the population limits the greatest risk only"
+        if (self.by_table or self.by_weights) and (self.average is not None or self.unique_in_population is not None):
+            rule = f"{'a table of the population' if self.by_table else 'a weight'} limits the greatest risk only"
             yield rule, "Use max, or population: {fraction: ...}"
         if self.attacker == "marketer" and self.average is None:
             yield "the marketer's risk is a mean", "Write average instead of max, or use attacker: journalist"
@@ -104,6 +110,11 @@ class Risk(BaseModel):
     def by_table(self) -> bool:
         """Whether people are counted in a table of the population."""
         return self.population is not None and self.population.table is not None
+
+    @property
+    def by_weights(self) -> bool:
+        """Whether sampling weights say how many people of the population a row stands for."""
+        return self.population is not None and bool(self.population.weights)
 
     @property
     def least_group(self) -> int:

@@ -17,7 +17,7 @@ from polyveil.policy.risk import Risk
 from polyveil.policy.rules import HierarchyRule, parse_rule
 from polyveil.policy.scalars import Number, Text, Whole, Words, categories, plain_number, security_level
 
-Role = Literal["person", "identifier", "quasi", "sensitive", "insensitive", "drop"]
+Role = Literal["person", "identifier", "quasi", "sensitive", "insensitive", "weight", "drop"]
 ColumnType = Literal["numeric", "categorical", "ordinal", "date"]
 Distance = Literal["ordered", "hierarchical", "equal", "hellinger", "kl", "js"]
 Diversity = Literal["frequency", "distinct", "entropy", "recursive"]
@@ -31,6 +31,7 @@ _SYNONYMS: dict[str, Role] = {
     **dict.fromkeys(["subject", "patient", "individual", "participant", "respondent", "personkey"], "person"),
     **dict.fromkeys(["confidential", "private", "secret", "target", "sensitiveattribute", "sa"], "sensitive"),
     **dict.fromkeys(["nonsensitive", "notsensitive", "public", "harmless", "nonconfidential"], "insensitive"),
+    **dict.fromkeys(["samplingweight", "surveyweight", "sampleweight", "designweight", "weights"], "weight"),
     **dict.fromkeys(["remove", "exclude", "omit", "ignore", "suppress", "dropped", "delete"], "drop"),
 }
 """Other names of the roles, without their spaces and hyphens."""
@@ -112,7 +113,8 @@ class Column(Part):
 
     role: Role = Field(
         description="person: who the row is about, never published as it is; identifier, drop: removed; "
-        "quasi: generalized; sensitive: protected; insensitive: published unchanged"
+        "quasi: generalized; sensitive: protected; insensitive: published unchanged; "
+        "weight: sampling weight, published as the mean of the group"
     )
     type: ColumnType | None = Field(default=None, description="detected from the data by default")
     hierarchy: SerializeAsAny[HierarchyRule] | None = Field(
@@ -331,6 +333,11 @@ class Policy(Part):
     def person(self) -> str | None:
         """The column that says who a row is about, if there is one."""
         return next(iter(self.having("person")), None)
+
+    @property
+    def sampling_weight(self) -> str | None:
+        """The column that says how many people of the population a row stands for, if there is one."""
+        return next(iter(self.having("weight")), None)
 
     @property
     def pseudonyms(self) -> tuple[str, ...]:

@@ -63,6 +63,7 @@ def resolve_form(policy: Policy, method: Method[Any]) -> Policy:
         }
         remedy = "Give the column that says whom a row is about the role person, or remove it"
         faults += [Fault(key, "no column has the role person", remedy) for key, is_asked in asked.items() if is_asked]
+    faults += _faults_of_weights(policy, form)
     filled = {"form": form.name, **form.fill_in(policy, method)}
     options = method.options.model_dump(mode="json", include=set(policy.method.options))
     choice = MethodChoice.model_validate({**policy.method.model_dump(), **options})  # "3" becomes the number it means
@@ -71,6 +72,20 @@ def resolve_form(policy: Policy, method: Method[Any]) -> Policy:
     if faults:
         raise PolicyError(faults)
     return resolved
+
+
+def _faults_of_weights(policy: Policy, form: Form) -> list[Fault]:
+    """A weight is the mean of a group, which nothing but the group's quasi-identifiers may tell from another."""
+    if policy.sampling_weight is None:
+        return []
+    place, remedy = f"columns.{policy.sampling_weight}.role", "or give the weight the role drop"
+    if form.name != "generalized":
+        rule = f"weights are published for groups that share all quasi-identifiers, which the {form.name} form has not"
+        return [Fault(place, rule, f"Use form: generalized and one table, {remedy}")]
+    if policy.release.person != "none":
+        rule = "keys of people tell rows of a group apart, and a weight is published for the whole group"
+        return [Fault("release.person", rule, f"Remove it, {remedy}")]
+    return []
 
 
 def with_format(policy: Policy, natural: Literal["parquet", "csv"]) -> Policy:

@@ -27,6 +27,7 @@ from polyveil.table.bound import Bound
 from polyveil.table.coded import CodedTable
 from polyveil.table.domain import OrderedDomain
 from polyveil.table.pseudonyms import random_keys
+from polyveil.table.weights import class_weights
 
 
 class Generalized(Form):
@@ -79,6 +80,10 @@ class Generalized(Form):
         beside = (*bound.insensitive.get_columns(), *bound.pseudonyms.get_columns())
         for series in (*(published(c.cells).rename(c.name) for c in bound.sensitive), *beside):
             columns[series.name] = series.filter(kept)
+        if bound.sampling is not None:
+            weights = class_weights(bound.sampling.to_numpy(), partition.class_of_row)
+            of_rows = weights[partition.class_of_row[partition.class_of_row >= 0]]
+            columns[bound.sampling.name] = published(pl.Series(bound.sampling.name, of_rows))
         if bound.person is not None and table.keyed:
             columns[bound.person.name] = random_keys(bound.person.filter(kept))
         frame = pl.DataFrame([columns[name] for name in bound.policy.columns if name in columns])

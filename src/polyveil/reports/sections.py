@@ -298,6 +298,14 @@ def limits(facts: Facts) -> Section:
         words.append(
             say("Rows that were left out still count in the published totals of the input's sensitive values.")
         )
+    if facts.policy.sampling_weight is not None:
+        words.append(
+            say(
+                "{column} is the mean sampling weight of each group, in three digits, so that it tells no row from "
+                "another. Guarantees other than t and a risk by weights count rows without it.",
+                column=facts.policy.sampling_weight,
+            )
+        )
     if insensitive:
         named = ", ".join(insensitive)
         words.append(say("Insensitive columns are published unchanged: {columns}.", columns=named))

@@ -21,6 +21,7 @@ from polyveil.table.profiling.people import MANY
 from polyveil.table.profiling.words import is_key_by_name
 from polyveil.table.pseudonyms import pseudonym_faults, random_keys
 from polyveil.table.source import Table
+from polyveil.table.weights import bind_weights
 
 
 def bind(policy: Policy, table: Table) -> Bound:
@@ -40,6 +41,8 @@ def bind(policy: Policy, table: Table) -> Bound:
     if policy.person is not None and policy.person in table.frame.columns:
         person = without_markers(table.frame.get_column(policy.person), policy.missing)
         faults += person_faults(policy, person)
+    sampling, unfit = bind_weights(policy, table)
+    faults += unfit
     faults += pseudonym_faults(policy, table.frame, person) + _infinite(policy, table.frame)
     if faults:
         raise PolicyError(faults, f"the policy does not fit {table.name}: it")
@@ -51,6 +54,7 @@ def bind(policy: Policy, table: Table) -> Bound:
         insensitive=table.frame.select(policy.having("insensitive")),
         person=person,
         repeated=_repeated(policy, table) if person is None else None,
+        sampling=sampling,
         pseudonyms=pl.DataFrame([random_keys(table.frame.get_column(name)) for name in policy.pseudonyms]),
     )
 

@@ -81,6 +81,9 @@ class Bound:
     pseudonyms: pl.DataFrame = field(default_factory=pl.DataFrame)
     """The random keys that stand for identifiers."""
 
+    sampling: pl.Series | None = None
+    """The sampling weight of each row; None where no column has the role weight."""
+
     @property
     def notes(self) -> tuple[str, ...]:
         """What the steward should know about how the policy was read."""
@@ -92,7 +95,8 @@ class Bound:
     @property
     def published(self) -> tuple[str, ...]:
         """The names of the columns that a release has."""
-        return (*(column.name for column in (*self.quasi, *self.sensitive)), *self.insensitive.columns)
+        weight = () if self.sampling is None else (self.sampling.name,)
+        return (*(column.name for column in (*self.quasi, *self.sensitive)), *self.insensitive.columns, *weight)
 
     @property
     def _formulas(self) -> str | None:

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from polyveil.arrays import BoolArray, IntArray
+from polyveil.arrays import BoolArray, FloatArray, IntArray
 from polyveil.policy.schema import Distance
 from polyveil.table.domain import Domain, TreeDomain
 
@@ -68,6 +68,8 @@ class CodedTable:
     """Whom each row is about, numbered from 0; None: every row is a person of its own."""
     keyed: bool = False
     """Whether a key per person is published, so that a reader sees which rows belong together and how many they are."""
+    sampling: FloatArray | None = None
+    """How many people of the population each row stands for, where a column says so."""
 
     @cached_property
     def people(self) -> int:
@@ -102,6 +104,7 @@ class CodedTable:
             together=self.together,
             person=None if self.person is None else self.person[rows],
             keyed=self.keyed,
+            sampling=None if self.sampling is None else self.sampling[rows],
         )
 
 

@@ -28,6 +28,7 @@ def encode(bound: Bound) -> CodedTable:
         together=tuple(joint.columns for joint in bound.policy.privacy.joint),
         person=number_people(bound.person),
         keyed=bound.policy.release.person == "pseudonym",
+        sampling=None if bound.sampling is None else bound.sampling.to_numpy(),
     )
 
 

@@ -21,3 +21,12 @@ def read_population(source: Any, quasi: Sequence[str], rows: int) -> Table:
             "is a part of it. Give one row for everybody in the population"
         )
     return people
+
+
+def refuse_strangers(strangers: int, rows: int, population: str) -> None:
+    """A table is a part of its population: whoever is in it fits somebody there."""
+    if strangers:
+        raise InputError(
+            f"{strangers:,} of the {rows:,} rows fit nobody in the population table {population}, which must have "
+            "everybody of the table. Write the quasi-identifiers of both in the same way, or add the people it lacks"
+        )

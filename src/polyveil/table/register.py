@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 
 from polyveil.policy import Policy
@@ -17,7 +18,7 @@ from polyveil.table.bind import bind
 from polyveil.table.coded import CodedTable
 from polyveil.table.encode import encode
 from polyveil.table.parse import as_text
-from polyveil.table.population import read_population
+from polyveil.table.population import read_population, refuse_strangers
 from polyveil.table.source import Table
 
 
@@ -51,4 +52,9 @@ def read_register(policy: Policy, table: Table) -> Register | None:
     quasi = policy.model_copy(update={"columns": {name: policy.columns[name] for name in names}, "privacy": Privacy()})
     coded = encode(bind(quasi, replace(table, frame=pl.concat([ours, theirs]), name=people.name)))
     rows = range(coded.rows)
-    return Register(*(coded.take(pl.Series(some).to_numpy()) for some in (rows[: table.height], rows[table.height :])))
+    ours_coded, theirs_coded = (
+        coded.take(pl.Series(some).to_numpy()) for some in (rows[: table.height], rows[table.height :])
+    )
+    known = np.bincount(coded.quasi_tuples.of_row[table.height :], minlength=len(coded.quasi_tuples.counts)) > 0
+    refuse_strangers(int((~known[coded.quasi_tuples.of_row[: table.height]]).sum()), table.height, people.name)
+    return Register(ours_coded, theirs_coded)

@@ -19,11 +19,12 @@ from polyveil.verification.classes import class_of_row
 from polyveil.verification.findings import Finding, Verification, fails, holds
 from polyveil.verification.joint import with_joint
 from polyveil.verification.left_out import check_left_out
-from polyveil.verification.loss import check_loss, class_sizes
+from polyveil.verification.loss import check_loss, check_weighted_loss, class_sizes
 from polyveil.verification.orders import check_order
 from polyveil.verification.people import check_keys, check_people, group_sizes
 from polyveil.verification.replaced import check_pseudonyms
 from polyveil.verification.risk import check_risk
+from polyveil.verification.weights import check_weights
 
 
 def verify_generalized(
@@ -51,6 +52,9 @@ def verify_generalized(
     if policy.privacy.any is not None:
         alike = fewest_alike(frame, policy.having("quasi"), policy.privacy.any, classes)
         statistics = replace(statistics, alike=alike)
+    weights, sampling = check_weights(policy, frame, classes)
+    findings += weights
+    statistics = replace(statistics, sampling=sampling)
     models = models_for(policy, attributes)
     promises, verdicts = judge_promises(models, statistics)
     findings += check_distribution(manifest, statistics)
@@ -65,6 +69,7 @@ def verify_generalized(
         seen = classes if apart is None else apart
         findings += people_findings(manifest, policy, frame, seen, codes, attributes, statistics)
     findings += check_loss(manifest, policy, frame, class_sizes(statistics.sizes))
+    findings += check_weighted_loss(manifest, policy, frame)
     if "tables" not in manifest:  # a database keeps no order of rows
         findings += check_order("table", frame, classes)
     return Verification(tuple(findings), tuple(verdicts))

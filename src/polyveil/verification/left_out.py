@@ -70,7 +70,7 @@ def judge_left_out(
     }
     rest = {name: counts for name, counts in rest.items() if counts.any() and (counts >= 0).all()}
     findings = []
-    for model in (model for model in models if model.per_group):
+    for model in (model for model in models if model.per_group and not model.weighted):
         for one, name in _as_single(model, attributes):
             sizes = [int(counts.sum()) for key, counts in rest.items() if name in (None, key)]
             if not sizes:

@@ -55,8 +55,27 @@ def check_loss(
     return compare_loss(manifest, policy, costs, sizes)
 
 
+def check_weighted_loss(manifest: Mapping[str, Any], policy: Policy, frame: pl.DataFrame) -> list[Finding]:
+    """The loss of the released rows with their weights, where these are published and the cells tell their losses."""
+    name, stated = policy.sampling_weight, manifest["loss"].get("weighted_loss")
+    if name is None:
+        return [] if stated is None else [fails("loss", "the manifest has a loss with weights, and there are none")]
+    weight = frame.get_column(name).cast(pl.Float64, strict=False)
+    summed = summed_costs(manifest, policy, lambda each: _weighed(frame.get_column(each), weight))
+    if isinstance(summed, Finding) or any(costs is None for costs in summed.values()):  # said of the loss in rows
+        possible = isinstance(stated, int | float) and not isinstance(stated, bool) and 0 <= stated <= 1
+        return [] if possible else [fails("loss", "the manifest has no possible loss with weights")]
+    total = math.fsum(costs[0] for costs in summed.values() if costs) / max(float(weight.sum()) * len(summed), 1e-300)
+    return compare_parts("weighted_loss", stated, total, "loss")
+
+
+def _weighed(cells: pl.Series, weight: pl.Series) -> Iterable[tuple[Any, float]]:
+    """How often each cell occurs, each row counted with its weight."""
+    return pl.DataFrame({"cell": cells, "weight": weight}).group_by("cell").agg(pl.col("weight").sum()).iter_rows()
+
+
 def summed_costs(
-    manifest: Mapping[str, Any], policy: Policy, counts_of: Callable[[str], Iterable[tuple[Any, int]]]
+    manifest: Mapping[str, Any], policy: Policy, counts_of: Callable[[str], Iterable[tuple[Any, float]]]
 ) -> dict[str, Costs | None] | Finding:
     """What each quasi-identifier's cells lost, from how often it has which cell; a finding where that is hidden."""
     if policy.release.numbers != "interval":
@@ -134,7 +153,7 @@ def _entropy(sizes: ClassSizes, suppressed: int) -> float:
     return max(math.log2(rows) - logs / rows, 0.0) if rows else 0.0
 
 
-def _column_costs(counted: Iterable[tuple[Any, int]], about: Mapping[str, Any], column: Column) -> Costs | None:
+def _column_costs(counted: Iterable[tuple[Any, float]], about: Mapping[str, Any], column: Column) -> Costs | None:
     """What a column's cells lost together; a missing cell among equals loses nothing."""
     costs_of = _cell_costs(about, column)
     if costs_of is None:

@@ -19,6 +19,7 @@ from polyveil.verification.uniqueness import unique_share
 CLOSE, AS_ESTIMATED = 1e-9, 1e-3
 """How near counts and estimates must be: two ways to search for the same parameters do not end at the same digit."""
 UNIQUE = "unique-in-population"
+BY_WEIGHTS = "weighted-journalist-risk"
 
 
 def check_risk(manifest: Mapping[str, Any], policy: Policy, frame: pl.DataFrame) -> list[Finding]:
@@ -26,6 +27,8 @@ def check_risk(manifest: Mapping[str, Any], policy: Policy, frame: pl.DataFrame)
     risk = policy.privacy.risk
     if risk is None or risk.by_table:  # people of a table are counted where the table is given
         return []
+    if risk.by_weights:
+        return _by_weights(manifest, policy, frame)
     quasi = policy.having("quasi")
     sizes = frame.group_by(quasi).len().get_column("len").to_list() if quasi else [frame.height]
     found = _in_rows(manifest, policy, [size for size in sizes if size])
@@ -33,6 +36,24 @@ def check_risk(manifest: Mapping[str, Any], policy: Policy, frame: pl.DataFrame)
     if people is not None and not any(finding.outcome == "fails" for finding in found):
         found += [_limits(policy, people, "people")]
     return found
+
+
+def _by_weights(manifest: Mapping[str, Any], policy: Policy, frame: pl.DataFrame) -> list[Finding]:
+    """The greatest risk, each group being the share of the population that its weight says."""
+    risk, name, quasi = policy.privacy.risk, policy.sampling_weight, policy.having("quasi")
+    if risk is None or risk.max is None or name is None:
+        return []
+    cells = frame.with_columns(pl.col(name).cast(pl.Float64, strict=False))
+    rows, mean = pl.len().alias("rows of a group"), pl.col(name).mean().alias("weight of a group")
+    found = cells.group_by(quasi).agg(rows, mean) if quasi else cells.select(rows, mean)
+    pairs = set(found.select(pl.nth(-2), pl.nth(-1)).iter_rows())
+    highest = max((expected_chance(size, 1.0 / max(weight or 1.0, 1.0)) for size, weight in pairs), default=1.0)
+    claimed = {claim["model"]: claim["measured"] for claim in manifest["claims"]}.get(BY_WEIGHTS)
+    if not isinstance(claimed, int | float) or abs(claimed - highest) > CLOSE:
+        return [fails("risk", f"the manifest claims a {BY_WEIGHTS} of {claimed}, the cells give {highest:.9g}")]
+    if highest > risk.max + CLOSE:
+        return [fails("risk", f"counted again, {BY_WEIGHTS} is {highest:.6g}, and the limit is {risk.max:.6g}")]
+    return [holds("risk", f"counted again in rows from the cells and weights: {BY_WEIGHTS} {highest:.6g}")]
 
 
 def _in_rows(manifest: Mapping[str, Any], policy: Policy, sizes: Sequence[int]) -> list[Finding]:

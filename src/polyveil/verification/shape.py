@@ -104,6 +104,7 @@ class LossShape(_Part):
     suppression_ratio: Any = None
     distortion: Any = None
     by_attribute: Any = None
+    weighted_loss: Any = None
     additional_information_loss: Any = None
 
 

@@ -37,6 +37,8 @@ def check_cells(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str
                 continue
             if column.role in ("person", "identifier"):
                 right = cells.dtype == pl.String and bool(cells.str.contains(KEY).fill_null(False).all())
+            elif column.role == "weight":
+                right = _is_plain("numeric", cells)
             elif column.role == "sensitive":
                 kind = str(manifest["sensitive"].get(name, {}).get("kind"))
                 right = _is_plain(_kind_of_cells(kind, column.hierarchy), cells)
@@ -54,6 +56,8 @@ def check_cells(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str
 def _is_typed(manifest: Mapping[str, Any], policy: Policy, name: str) -> bool:
     """Whether a column holds single numbers or dates, which a file with types has as such."""
     column = policy.columns[name]
+    if column.role == "weight":
+        return True
     about = manifest["sensitive"].get(name) or manifest["quasi"].get(name, {})
     kind = _kind_of_cells(str(about.get("kind")), column.hierarchy) if column.role == "sensitive" else about.get("kind")
     shown = column.role == "sensitive" or policy.release.generalize == "none"

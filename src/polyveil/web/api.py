@@ -204,6 +204,18 @@ def _draft_routes(router: APIRouter, store: Store, library: Library) -> None:
 
         await _draft(work)
 
+    @router.post("/tables/{table_id}/population", status_code=204)
+    async def open_population(
+        table_id: str, file: Annotated[UploadFile, File(description="One row per person of the population")]
+    ) -> None:
+        """Limit the risk of the draft by a table of the population, which is kept beside the table."""
+
+        def work() -> None:
+            kept = store.add_population(table_id, file.filename or "", file.file)
+            library.draft(table_id).count_in(kept)
+
+        await _draft(work)
+
 
 async def _draft(work: Callable[[], None]) -> None:
     try:

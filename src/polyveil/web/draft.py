@@ -148,6 +148,13 @@ class Draft:
             for key in (*guarantee_keys(Privacy, "column"), *setting_keys(Privacy)):
                 privacy.pop(key, None)
 
+    def count_in(self, population: str) -> None:
+        """Have the journalist's risk counted in a table of the population; what only a sample can limit goes."""
+        risk = self.section("privacy").setdefault("risk", {})
+        kept = {key: value for key, value in risk.items() if key == "max"} or {"max": 0.09}
+        self.section("privacy")["risk"] = {**kept, "attacker": "journalist", "population": {"table": population}}
+        self.save()
+
     def import_hierarchy(self, name: str, content: bytes, counts: Mapping[str, int]) -> None:
         """Take a hierarchy file for a column; raises PolicyError with its line where it is not one, or lacks values."""
         place = place_name(("columns", name, "hierarchy"))

@@ -114,13 +114,7 @@ class Store:
 
     def add_upload(self, name: str, content: BinaryIO) -> StoredTable:
         """Keep an uploaded file; refuses what is too large, also after unpacking."""
-        name = _NAME.sub("_", Path(name).name)[:120]
-        ending = next((each for each in ENDINGS if name.lower().endswith(each)), None)
-        if ending is None:
-            raise InputError(
-                f"{name}: this kind of file is not read. Give CSV text ({', '.join(TEXT_SUFFIXES)}, also .gz or .zip), "
-                "Excel (.xlsx), SPSS (.sav), Stata (.dta), SAS (.sas7bdat, .xpt) or Parquet"
-            )
+        name, ending = _named(name)
         folder = self._new(self.tables_folder)
         try:
             path = folder / f"data{ending}"
@@ -130,6 +124,17 @@ class Store:
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+
+    def add_population(self, table_id: str, name: str, content: BinaryIO) -> str:
+        """Keep an uploaded table of the population beside a table; the name that its policy reads it by."""
+        folder, (_, ending) = self.table_folder(self.table(table_id).id), _named(name)
+        written = folder / f".population-{secrets.token_hex(8)}{ending}"
+        try:
+            copy_limited(content, written, self.settings.max_upload)
+            check_unpacked(written, self.settings.max_unpacked)
+            return written.replace(folder / f"population{ending}").name
+        finally:
+            written.unlink(missing_ok=True)
 
     def add_file(self, path: str) -> StoredTable:
         """Work on a file on this machine, only below the folders given at start; links are followed before judging."""
@@ -316,6 +321,18 @@ class Store:
         if not _ID.fullmatch(name):
             raise Missing("this table or run does not exist")
         return parent / name
+
+
+def _named(name: str) -> tuple[str, str]:
+    """The name of an upload as it is kept, and its ending; refuses a kind of file that is not read."""
+    name = _NAME.sub("_", Path(name).name)[:120]
+    ending = next((each for each in ENDINGS if name.lower().endswith(each)), None)
+    if ending is None:
+        raise InputError(
+            f"{name}: this kind of file is not read. Give CSV text ({', '.join(TEXT_SUFFIXES)}, also .gz or .zip), "
+            "Excel (.xlsx), SPSS (.sav), Stata (.dta), SAS (.sas7bdat, .xpt) or Parquet"
+        )
+    return name, ending
 
 
 def _folders(parent: Path) -> Iterator[Path]:

@@ -193,8 +193,26 @@ def _attack(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[
     from polyveil.attacks import attack
 
     progress.stage("attack")
-    report = attack(Path(about["release"]), Path(about["path"]), reading=about.get("reading"), progress=progress)
+    report = attack(
+        Path(about["release"]),
+        Path(about["path"]),
+        population=_population(about),
+        reading=about.get("reading"),
+        progress=progress,
+    )
     return {"attacks": report.to_dict()}
+
+
+def _population(about: Mapping[str, Any]) -> Path | None:
+    """The table of the population that the attacked run was limited by, if there is one."""
+    from polyveil.policy import from_text
+    from polyveil.table.register import population_file
+
+    policy = Path(about["release"]).parent / "policy.yaml"
+    if not policy.is_file() or "hierarchies" not in about:
+        return None
+    found = from_text(policy.read_text(encoding="utf-8"), folder=Path(about["hierarchies"]), files="beside")
+    return population_file(found)
 
 
 def _analyze(folder: Path, about: Mapping[str, Any], progress: Progress) -> dict[str, Any]:

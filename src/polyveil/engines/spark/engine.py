@@ -108,6 +108,10 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         if risk is not None and risk.by_table:
             rule = "people of a population table are counted for all groups on this machine"
             faults.append(Fault("privacy.risk.population", rule, "Use fraction, or leave --engine spark out"))
+        if policy.sampling_weight is not None:
+            rule = "weights of all groups together are not known block by block"
+            remedy = "Write role: drop, or leave --engine spark out"
+            faults.append(Fault(f"columns.{policy.sampling_weight}.role", rule, remedy))
         if policy.privacy.any is not None:
             rule = "columns are recoded for all rows at once, not block by block"
             faults.append(Fault("privacy.any", rule, "Remove it, or leave --engine spark out"))

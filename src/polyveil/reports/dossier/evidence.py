@@ -280,6 +280,8 @@ def technique(column: Column, *, exact: bool = False) -> str:
         return "replaced by random keys" if column.replace else "removed"
     if column.role == "person":
         return "removed, or replaced by random keys"
+    if column.role == "weight":
+        return "replaced by the mean of each group, in three digits"
     parts = ["published as it is"]
     if column.publish is not None:
         parts = ["published rounded or in intervals"]

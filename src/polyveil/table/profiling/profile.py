@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +130,17 @@ def column_profiles(
     known = words or vocabulary()
     described = {**table.labels, **(labels or {})}
     found = [_profile_column(table, name, described.get(name, ""), known) for name in table.columns]
-    return with_person(table, related(table, found, known.topics))
+    return with_person(table, related(table, _one_weight(found), known.topics))
+
+
+def _one_weight(profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
+    """A policy has one sampling weight: the first stays, and others are left out."""
+    first = next((about.name for about in profiles if about.role == "weight"), None)
+    reason = f"Another sampling weight; {first} is suggested. A release has one."
+    return [
+        replace(about, role="drop", reason=reason) if about.role == "weight" and about.name != first else about
+        for about in profiles
+    ]
 
 
 def singled_out(table: Table, columns: Sequence[str]) -> int:

@@ -74,6 +74,8 @@ def suggest(about: Evidence) -> Suggestion:
     """A role and the one reason for it; evidence that is stronger than the name comes first."""
     if about.values.len() <= 1:
         return _one_value(about)
+    if about.meaning is not None and about.meaning.role == "weight":
+        return _weight(about, about.meaning)
     found = _pointing(about)
     if found is not None:
         return found
@@ -100,6 +102,16 @@ def _one_value(about: Evidence) -> Suggestion:
     if meaning is None:
         return Suggestion("drop", reason, topic="constant")
     return Suggestion("insensitive", reason, topic="constant")
+
+
+def _weight(about: Evidence, meaning: Meaning) -> Suggestion:
+    """A sampling weight if every row has one and none is negative; otherwise nothing that a release needs."""
+    low = about.kind.low
+    if about.kind.type == "numeric" and about.present == about.rows and isinstance(low, int | float) and low >= 0:
+        reason = f"{_named(about, meaning)} Published as the mean of each group."
+        return Suggestion("weight", reason, "medium", meaning.topic)
+    reason = f"{_named(about, meaning)} But not every row has one that counts people. Drop it."
+    return Suggestion("drop", reason, "medium", meaning.topic)
 
 
 def _pointing(about: Evidence) -> Suggestion | None:

@@ -38,7 +38,7 @@ _COUNTED = _words(
 _CODED = _words("id code codes recode type kind typ tipo group flag category")
 # Whole numbers under these names stand for something else, however many there are.
 _NAMED_BY_CODES = _words("postcode sex place origin care")
-_ROLE_ORDER = {"sensitive": 0, "identifier": 1, "person": 1, "quasi": 2, "insensitive": 3, "drop": 3}
+_ROLE_ORDER = {"sensitive": 0, "identifier": 1, "person": 1, "quasi": 2, "weight": 3, "insensitive": 3, "drop": 3}
 
 
 def meaning_of(name: str, description: str = "", words: Vocabulary | None = None) -> Meaning | None:

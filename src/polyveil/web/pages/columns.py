@@ -19,6 +19,7 @@ ROLES = {
     "sensitive": ("Sensitive", "should stay private: protected"),
     "insensitive": ("Insensitive", "harmless: published as it is"),
     "drop": ("Drop", "not needed: removed"),
+    "weight": ("Weight", "sampling weight: published as the mean of each group"),
 }
 
 

@@ -57,6 +57,7 @@ async def _build(work: Work) -> None:
         link = text("Go to Columns", "a", "pv-link")
         link.props["href"] = f"/columns/{work.stored.id}"
         return
+    ui.on("population_taken", lambda: ui.navigate.reload())
     view = _Privacy(work, found)
     view.body = stack()
     view.draw()
@@ -115,7 +116,8 @@ class _Privacy:
             note += " People are counted, each with all their rows."
         guarantee(KAnonymity, self.asked, bounds, self, at_place(faults, "privacy.k"), note=note, in_people=people)
         self._any_columns(at_place(faults, "privacy.any"))
-        risk_card(self.asked, self, [fault for fault in faults if fault.place.startswith("privacy.risk")])
+        of_risk = [fault for fault in faults if fault.place.startswith("privacy.risk")]
+        risk_card(self.asked, self, of_risk, self.work.stored.id)
 
     def _any_columns(self, faults: Sequence[Fault]) -> None:
         """k for any few quasi-identifiers instead of all of them together."""
