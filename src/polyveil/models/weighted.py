@@ -53,7 +53,7 @@ class WeightedCloseness(_ByWeights, SensitiveModel):
     helps_against = "inferring much more about a person from their group than from the whole table with its weights"
     leaves_open = "what the whole table shows about everybody"
     direction = "at most"
-    monotone = True
+    monotone = False  # merging gives other weights, and the whole table counted with them is another
 
     def measure_all(self, statistics: ClassStatistics) -> FloatArray:
         weights = statistics.sampling
