@@ -311,6 +311,14 @@ def test_stopping_at_the_most_fragments_is_said_and_empty_boxes_do_not_count() -
     assert told["stopped_at_limit"] is True
 
 
+def test_the_bound_of_the_paper_ends_with_ten_columns_of_many_values() -> None:
+    rng = np.random.default_rng(1)
+    units, axes = rng.integers(0, 64, (100, 10)), [axis(ordered(64), 64, 0.01) for _ in range(10)]
+    found = find_fragmentation(units, np.ones(100, dtype=np.int64), axes, "paper")
+    assert not found.complete
+    assert found.boxes - found.fragments <= 4096 // 16
+
+
 def test_strata_with_exact_rounding_are_refused() -> None:
     columns = {"age": {"role": "quasi", "type": "numeric"}, "pay": {"role": "sensitive", "type": "numeric", "t": 0.4}}
     method = {"name": "fragment", "rounding": "exact", "strata": 7}

@@ -66,6 +66,10 @@ class Fragment(StratifiedMethod[FragmentOptions]):
     options_type = FragmentOptions
     merging = "none"
 
+    def __init__(self, options: FragmentOptions) -> None:
+        super().__init__(options)
+        self._last: tuple[CodedTable, Fragmentation] | None = None
+
     def builder(self, ready: Prepared, task: Task) -> Build:
         fragmentation = self.fragmentation(ready.table, task)
         stratum_of_row = fragmentation.of_tuple[ready.table.sensitive_tuples.of_row]
@@ -81,7 +85,12 @@ class Fragment(StratifiedMethod[FragmentOptions]):
         return build
 
     def fragmentation(self, table: CodedTable, task: Task) -> Fragmentation:
-        """The fragmentation whose bounds keep every threshold asked for."""
+        """The fragmentation whose bounds keep every threshold asked for; made once for a table."""
+        if self._last is None or self._last[0] is not table:
+            self._last = table, self._fragmentation(table, task)
+        return self._last[1]
+
+    def _fragmentation(self, table: CodedTable, task: Task) -> Fragmentation:
         asked = self.options
         tuples = table.sensitive_tuples
         slack = asked.slack or (1.0 if asked.rounding == "exact" else BALANCED_SLACK)

@@ -31,6 +31,9 @@ from polyveil.methods._fragment.axes import Axis
 from polyveil.methods._kernels.compiled import njit
 
 Bound = Literal["paper", "tight"]
+FULL_PER_EMPTY, LEAST_EMPTY = 16, 64
+"""As many fragments without rows are made at most as one in so many of those with rows, but so many in any case: the
+bound of the paper cuts off empty boxes for ever where there are ten sensitive columns."""
 
 
 class AxisSpec(NamedTuple):
@@ -76,7 +79,7 @@ def axis_spec(axes: Sequence[Axis], bound: Bound) -> AxisSpec:
 def find_fragmentation(
     units: IntArray, counts: IntArray, axes: Sequence[Axis], bound: Bound = "tight", most: int = 4096
 ) -> Fragmentation:
-    """Split until every bound is within its limit, or `most` fragments with rows are reached.
+    """Split until every bound is within its limit, or there are `most` fragments with rows, or many without.
 
     `units[i, a]` is the unit of tuple i on axis a, `counts[i]` how many rows have the tuple.
     """
@@ -90,7 +93,8 @@ def find_fragmentation(
     reached = fragment_bounds(spec, units, share, order, boxes[0])
     splits = Splits.empty(len(axes))
     splits.add(0, *evaluate_splits(spec, units, share, order, boxes[0]))
-    while np.any(reached > limit) and sum(first < last for first, last in parts) < most:
+    full, most_empty = 1, max(most // FULL_PER_EMPTY, LEAST_EMPTY)
+    while np.any(reached > limit) and full < most and len(parts) - full < most_empty:
         best = cheapest_split(splits.change[: splits.used], reached, limit)
         if best < 0:
             break
@@ -107,6 +111,7 @@ def find_fragmentation(
         parts[owner] = (first, middle)
         parts.append((middle, last))
         boxes.append(right)
+        full += first < middle < last
         for number, (begin, end) in ((owner, (first, middle)), (len(parts) - 1, (middle, last))):
             splits.add(number, *evaluate_splits(spec, units, share, order[begin:end], boxes[number]))
     inside = np.array([axis.inside for axis in axes])
