@@ -78,9 +78,9 @@ def main() -> None:
 
 
 @contextmanager
-def serving(folder: str) -> Iterator[str]:
+def serving(folder: str, *more: str) -> Iterator[str]:
     """The workbench as a person starts it; gives the address it prints."""
-    command = [sys.executable, "-m", "polyveil", "serve", "--no-open", "--port", "0", "--folder", folder]
+    command = [sys.executable, "-m", "polyveil", "serve", "--no-open", "--port", "0", "--folder", folder, *more]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     clock = threading.Timer(LIMIT, process.kill)
     clock.start()

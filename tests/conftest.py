@@ -39,11 +39,20 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
-    """One browser for all tests of a process. Whoever opens pages in it closes them."""
-    from workbench_server import browser
+def playwright() -> Iterator[Any]:
+    """What drives browsers; a process can have one."""
+    from playwright.sync_api import sync_playwright
 
-    with browser() as found:
+    with sync_playwright() as found:
+        yield found
+
+
+@pytest.fixture(scope="session")
+def chromium(playwright: Any) -> Iterator[Any]:
+    """One browser for all tests of a process. Whoever opens pages in it closes them."""
+    from workbench_server import launched
+
+    with launched(playwright) as found:
         yield found
 
 

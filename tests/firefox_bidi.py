@@ -27,19 +27,16 @@ ANNOUNCED = re.compile(r"(WebDriver BiDi listening on ws://127\.0\.0\.1):(\d+)")
 
 
 @contextmanager
-def firefox(folder: Path) -> Iterator[Any]:
+def firefox(playwright: Any, folder: Path) -> Iterator[Any]:
     """The browser; its program is written into the folder."""
-    from playwright.sync_api import sync_playwright
-
     program = folder / "firefox"
     program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{Path(__file__).resolve()}" "$@"\n')
     program.chmod(0o700)
-    with sync_playwright() as playwright:
-        found = playwright.firefox.launch(channel="moz-firefox", executable_path=program)
-        try:
-            yield found
-        finally:
-            found.close()
+    found = playwright.firefox.launch(channel="moz-firefox", executable_path=program)
+    try:
+        yield found
+    finally:
+        found.close()
 
 
 async def main(arguments: list[str]) -> int:

@@ -93,15 +93,21 @@ def _wait(server: Server) -> None:
 
 @contextmanager
 def browser() -> Iterator[Any]:
+    """Chromium for a program of its own."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright, launched(playwright) as found:
+        yield found
+
+
+@contextmanager
+def launched(playwright: Any) -> Iterator[Any]:
     """Chromium, or a skip with the reason; continuous integration must have it."""
     require(
         Path(CHROMIUM).is_file() and os.access(CHROMIUM, os.X_OK), "the pages are tested in Chromium, which is absent"
     )
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        try:
-            yield found
-        finally:
-            found.close()
+    found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+    try:
+        yield found
+    finally:
+        found.close()

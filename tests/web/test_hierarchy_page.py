@@ -12,10 +12,12 @@ pytest.importorskip("playwright", reason="the pages are driven with playwright")
 
 from playwright.sync_api import Page, expect
 
+from polyveil.errors import InputError
 from polyveil.verification import verify
 from polyveil.verification.files import read_manifest
+from polyveil.web.pages.interval_preview import MOST_VALUES, counted_intervals
 from workbench_server import Server
-from workbench_steps import ask, ended, release_of, start, upload
+from workbench_steps import ask, choose_role, ended, release_of, start, upload
 
 
 def test_a_hierarchy_edit_changes_the_outcome(page: Page, server: Server, tmp_path: Path) -> None:
@@ -75,3 +77,39 @@ def test_the_tree_is_edited_by_keyboard_alone(page: Page, server: Server) -> Non
     assert ",Heart,Circulatory,*\n" in Path(exported.value.path()).read_text()
     page.get_by_role("button", name="Make a tree from the data").press("Enter")
     expect(page.get_by_role("treeitem", name=re.compile(r"and \d+ like it, ")).first).to_be_visible()
+
+
+def test_intervals_are_counted_while_they_are_typed(page: Page, server: Server) -> None:
+    """Each key shows the intervals, the field keeps the focus, and what was typed last is saved."""
+    table = upload(page, server)
+    choose_role(page, "age", "Quasi")
+    page.goto(f"{server.url}/columns/{table}/1")
+    page.get_by_role("combobox", name="How values are generalized").click()
+    page.get_by_role("option", name="Intervals of numbers").click()
+    width, preview = page.get_by_label("Width"), page.get_by_role("region", name="Preview of the intervals")
+    expect(preview).to_contain_text("Level 1: 5 intervals, the smallest with 40 rows")  # 20-29 to 60-69, 200 rows
+    width.press("Control+a")
+    width.press("2")
+    expect(preview).to_contain_text("Level 1: 25 intervals, the smallest with 8 rows")
+    width.press("5")
+    expect(preview).to_contain_text("Level 1: 3 intervals, the smallest with 20 rows")  # 0-24, 25-49, 50-74
+    expect(preview.locator(".pv-chip").first).to_have_text("[0-24]20")
+    expect(width).to_be_focused()
+    expect(page.locator(".pv-level").filter(has_text="Level 1")).to_contain_text("3 groups, rarest in 20 rows")
+    page.reload()
+    expect(width).to_have_value("25")
+
+
+def test_the_preview_counts_as_the_hierarchy_does() -> None:
+    """Decimals as they are written: 0.3 belongs to the interval that starts at 0.3."""
+    counts = {"0.1": 1, "0.2": 2, "0.3": 4, "-0.1": 8, "unknown": 16}
+    levels = counted_intervals({"width": 0.1, "levels": 2, "fanout": 2}, counts)
+    assert [rows for _, rows in levels[0]] == [8, 1, 2, 4]
+    assert [rows for _, rows in levels[1]] == [8, 1, 6]
+    for rule, numbers in (({"width": 0}, counts), ({"width": 1}, {"a": 1}), ({"width": 1}, many_numbers())):
+        with pytest.raises(InputError, match="No preview"):
+            counted_intervals(rule, numbers)
+
+
+def many_numbers() -> dict[str, int]:
+    return {str(i): 1 for i in range(MOST_VALUES + 1)}

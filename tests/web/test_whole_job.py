@@ -23,19 +23,19 @@ pytest.importorskip("playwright", reason="the pages are driven with playwright")
 
 from playwright.sync_api import Page, expect
 
-from conftest import require
 from firefox_bidi import FIREFOX, firefox
 from polyveil.verification import verify
 from polyveil.verification.files import read_manifest
 from workbench_hands import HANDS, Mouse
 from workbench_server import TOKEN, Server
-from workbench_steps import RUN, WAIT, ask, ended, release_of, start, upload
+from workbench_steps import RUN, ask, ended, release_of, start, upload
 
 WIDE = os.environ.get("POLYVEIL_WIDE_JOB")
 COLUMNS, ROWS = (int(part) for part in (WIDE or "40x400").split("x"))
 EVERY = [(browser, hand) for browser in ("chromium", "firefox") for hand in ("keyboard", "mouse")]
 DONE = EVERY if WIDE else [("chromium", "keyboard"), ("firefox", "mouse")]
-LONG = 1_500_000 if WIDE else RUN
+SLOW, LONG = (300_000, 1_500_000) if WIDE else (60_000, RUN)
+expect.set_options(timeout=SLOW)
 QUASI, SENSITIVE = 3, 4
 """The roles' numbers on the keyboard."""
 
@@ -86,8 +86,12 @@ def visitor(
         with opened(request.getfixturevalue("chromium"), server) as page:
             yield HANDS[hand](page)
         return
-    require(FIREFOX, "the whole job is done in Firefox too, which is absent")
-    with firefox(tmp_path_factory.mktemp("firefox")) as browser, opened(browser, server) as page:
+    if not FIREFOX:
+        pytest.skip("the whole job is done in Firefox too, which is absent")
+    with (
+        firefox(request.getfixturevalue("playwright"), tmp_path_factory.mktemp("firefox")) as browser,
+        opened(browser, server) as page,
+    ):
         yield HANDS[hand](page)
 
 
@@ -95,7 +99,7 @@ def visitor(
 def opened(browser: Any, server: Server) -> Iterator[Page]:
     with browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True) as context:
         page = context.new_page()
-        page.set_default_timeout(WAIT)
+        page.set_default_timeout(SLOW)
         page.goto(f"{server.url}/?token={TOKEN}")
         yield page
 
@@ -172,7 +176,10 @@ def draw_intervals(visitor: Mouse) -> None:
     visitor.press(page.get_by_role("link", name="Hierarchy of age", exact=True))
     visitor.choose(page.get_by_role("combobox", name="How values are generalized"), "Intervals of numbers")
     visitor.write(page.get_by_label("Width"), "20")
-    expect(page.locator(".pv-level").filter(has_text="Level 1")).to_contain_text("20")
+    preview = page.get_by_role("region", name="Preview of the intervals")
+    expect(preview).to_contain_text("Level 1: 5 intervals")  # 0-19 to 80-99
+    expect(page.get_by_label("Width")).to_be_focused()
+    expect(page.locator(".pv-level").filter(has_text="Level 1")).to_contain_text("5 groups")
 
 
 def download(visitor: Mouse, name: str, folder: Path) -> Path:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -42,14 +43,18 @@ class OpenTable:
 
     table: Table
     stamp: tuple[int, int]
+    sketched: dict[str, ColumnSketch] = field(default_factory=dict)
 
     @cached_property
     def profiles(self) -> tuple[ColumnProfile, ...]:
         return column_profiles(self.table)
 
-    @cached_property
-    def sketches(self) -> dict[str, ColumnSketch]:
-        return {about.name: sketch(self.table, about) for about in self.profiles}
+    def sketches(self, columns: Sequence[ColumnProfile]) -> dict[str, ColumnSketch]:
+        """How these columns are spread. Each is looked at once, when it is shown."""
+        for about in columns:
+            if about.name not in self.sketched:
+                self.sketched[about.name] = sketch(self.table, about)
+        return {about.name: self.sketched[about.name] for about in columns}
 
     def counts(self, column: str) -> dict[str, int]:
         """Rows per value, as text; missing cells are left out."""

@@ -93,6 +93,7 @@ class _ColumnPage:
     def __init__(self, work: Work, name: str) -> None:
         self.work, self.name = work, name
         self.rules: ui.element
+        self.faults: ui.element
         self.importing: ui.element
         self.tree: ui.element
         self.steps: ui.element
@@ -104,20 +105,26 @@ class _ColumnPage:
     def column(self) -> dict[str, Any]:
         return self.work.draft.columns[self.name]
 
-    async def change(self, **changes: Any) -> None:
-        """Set keys of the column (None removes one), save, and show what comes of it."""
+    async def change(self, *, keep_form: bool = False, **changes: Any) -> None:
+        """Set keys of the column (None removes one), save, and show the result.
+
+        With `keep_form`, the form stays as it is, so that whoever types in it can go on.
+        """
         for key, value in changes.items():
             if value is None:
                 self.column.pop(key, None)
             else:
                 self.column[key] = value
         self.work.draft.save()
-        await self.redraw()
+        await self.redraw(keep_form=keep_form)
 
-    async def redraw(self) -> None:
+    async def redraw(self, *, keep_form: bool = False) -> None:
         shape = await in_thread(shape_of, self.work, self.name)
-        self._draw_rules(shape)
-        self._draw_import()
+        if keep_form:
+            self._draw_faults(shape)
+        else:
+            self._draw_rules(shape)
+            self._draw_import()
         self._draw_tree(shape)
         await self._draw_levels(shape)
         self._draw_protection(shape)
@@ -126,7 +133,13 @@ class _ColumnPage:
         self.rules.clear()
         with self.rules:
             text("How values are generalized", "h2", "pv-h2")
-            rule_form(self.column, self.change, self._start_tree)
+            rule_form(self.column, shape.counts, self.change, self._start_tree)
+            self.faults = stack()
+        self._draw_faults(shape)
+
+    def _draw_faults(self, shape: Shape) -> None:
+        self.faults.clear()
+        with self.faults:
             fault_notice(shape.faults)
 
     def _draw_import(self) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from nicegui import events, ui
@@ -17,7 +16,7 @@ from polyveil.web.pages.page_context import Work, Workbench, in_thread
 from polyveil.web.pages.parts import bars, card, drop_zone, figure, grid, notice, row, stack, text, trusted
 from polyveil.web.roles import TYPES
 from polyveil.web.store import MOST_FILES, StoredTable
-from polyveil.web.tables import ColumnSketch
+from polyveil.web.tables import ColumnSketch, OpenTable
 
 KINDS = {"upload": "uploaded", "file": "file on this machine", "example": "example"}
 ACCEPTED = ".csv,.tsv,.tab,.txt,.gz,.zip,.xlsx,.xlsm,.sav,.zsav,.dta,.sas7bdat,.xpt,.parquet,.pq"
@@ -188,7 +187,6 @@ def _bring_back(bench: Workbench) -> None:
 
 async def _look(work: Work) -> None:
     table, profiles = work.open.table, work.open.profiles
-    sketches = await in_thread(lambda: work.open.sketches)
     text(work.stored.name, "h1", "pv-h1")
     with row("pv-figures"):
         figure(f"{table.height:,}", "rows")
@@ -203,43 +201,44 @@ async def _look(work: Work) -> None:
             figure(work.stored.sheet, "sheet")
             other = ui.button("Choose another sheet", on_click=lambda: take_sheet(work.bench, work.stored.id, None))
             other.props("flat no-caps")
-    _sketches(profiles, sketches, table.height)
+    await _sketches(work.open)
     with card("Rows", "Loaded as you scroll."):
         grid(f"/api/tables/{work.stored.id}/rows", list(table.columns), label="Rows of the table")
     next_step("data", work.stored.id)
 
 
-def _sketches(profiles: Sequence[ColumnProfile], sketches: Mapping[str, ColumnSketch], rows: int) -> None:
+async def _sketches(opened: OpenTable) -> None:
     """A card for each column, a few at a time; a search where there are many."""
-    wanted, most = "", CARDS
+    wanted, most, profiles = "", CARDS, opened.profiles
 
-    def look(event: events.ValueChangeEventArguments[Any]) -> None:
+    async def look(event: events.ValueChangeEventArguments[Any]) -> None:
         nonlocal wanted, most
         wanted, most = str(event.value or "").strip().lower(), CARDS
-        draw()
+        await draw()
 
-    def more() -> None:
+    async def more() -> None:
         nonlocal most
         most += CARDS
-        draw()
+        await draw()
 
     if len(profiles) > CARDS:
         search = ui.input("Search columns", on_change=look).props("outlined dense clearable debounce=200")
         search.style("max-width: 420px; width: 100%")
     place = stack()
 
-    def draw() -> None:
+    async def draw() -> None:
         found = [about for about in profiles if wanted in about.name.lower()]
+        sketches = await in_thread(opened.sketches, found[:most])
         place.clear()
         with place:
             with ui.element("ul").classes("pv-cards").props('aria-label="Columns"'):
                 for about in found[:most]:
-                    _sketch(about, sketches[about.name], rows)
+                    _sketch(about, sketches[about.name], opened.table.height)
             if len(found) > most:
                 label = f"Show more ({len(found) - most:,} columns are not shown)"
                 ui.button(label, on_click=more).props("outline no-caps").style("align-self: start")
 
-    draw()
+    await draw()
 
 
 def _sketch(about: ColumnProfile, sketch: ColumnSketch, rows: int) -> None:

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from nicegui import ui
 
-from polyveil.web.pages.parts import row, text
+from polyveil.errors import InputError
+from polyveil.web.pages.interval_preview import counted_intervals, show_intervals
+from polyveil.web.pages.page_context import in_thread
+from polyveil.web.pages.parts import row, stack, text
 
 Change = Callable[..., Awaitable[None]]
+PAUSE = 0.5
+"""Seconds without a key after which numbers are saved."""
 
 KINDS = {
     "none": "By itself",
@@ -43,7 +49,9 @@ def kind_of(column: Mapping[str, Any]) -> str:
     return "tree"
 
 
-def rule_form(column: Mapping[str, Any], change: Change, start_tree: Callable[[], Awaitable[None]]) -> None:
+def rule_form(
+    column: Mapping[str, Any], counts: Mapping[str, int], change: Change, start_tree: Callable[[], Awaitable[None]]
+) -> None:
     """Choose a kind and its numbers; every change is kept at once."""
     kind = kind_of(column)
 
@@ -60,7 +68,7 @@ def rule_form(column: Mapping[str, Any], change: Change, start_tree: Callable[[]
     text(MEANING[kind], classes="pv-hint")
     rule = column.get("hierarchy")
     if kind in FORMS and isinstance(rule, Mapping):
-        FORMS[kind](rule, change)
+        FORMS[kind](rule, counts, change)
 
 
 def _first(kind: str) -> dict[str, Any] | None:
@@ -82,18 +90,18 @@ def _type(kind: str, column: Mapping[str, Any]) -> str | None:
 
 def _number(label: str, value: float, low: float, save: Callable[[float], Awaitable[None]]) -> None:
     async def keep(event: Any) -> None:
-        if isinstance(event.value, int | float) and event.value >= low and event.value != value:
+        if isinstance(event.value, int | float) and event.value >= low:
             await save(event.value)
 
-    field = ui.number(label, value=value, min=low).props("outlined dense debounce=500").style("width: 150px")
+    field = ui.number(label, value=value, min=low).props("outlined dense debounce=100").style("width: 150px")
     field.on_value_change(keep)
 
 
-def _mask(rule: Mapping[str, Any], change: Change) -> None:
+def _mask(rule: Mapping[str, Any], _: Mapping[str, int], change: Change) -> None:
     with row():
 
         async def hide(value: float) -> None:
-            await change(hierarchy={**rule, "mask": int(value)})
+            await change(keep_form=True, hierarchy={**rule, "mask": int(value)})
 
         async def side(event: Any) -> None:
             await change(hierarchy={**rule, "side": event.value})
@@ -103,26 +111,46 @@ def _mask(rule: Mapping[str, Any], change: Change) -> None:
         ui.select(sides, value=rule.get("side", "right"), on_change=side, label="Start").props("outlined dense")
 
 
-def _intervals(rule: Mapping[str, Any], change: Change) -> None:
-    given = rule["intervals"]
-    if not isinstance(given, Mapping):
+def _intervals(rule: Mapping[str, Any], counts: Mapping[str, int], change: Change) -> None:
+    if not isinstance(rule["intervals"], Mapping):
         text("The limits of the intervals are listed in the policy file.", classes="pv-hint")
         return
+    given, typed = dict(rule["intervals"]), 0
 
     def setter(key: str, whole: bool) -> Callable[[float], Awaitable[None]]:
         async def keep(value: float) -> None:
-            await change(hierarchy={"intervals": {**given, key: int(value) if whole else value}})
+            nonlocal typed
+            typed, given[key] = typed + 1, int(value) if whole else value
+            own = typed
+            await preview()
+            await asyncio.sleep(PAUSE)
+            if own == typed:  # nothing was typed since
+                await change(keep_form=True, hierarchy={"intervals": dict(given)})
 
         return keep
+
+    async def preview() -> None:
+        try:
+            levels = await in_thread(counted_intervals, dict(given), counts)
+        except InputError as error:
+            levels, said = [], str(error)
+        place.clear()
+        with place:
+            if levels:
+                show_intervals(levels)
+            else:
+                text(said, classes="pv-hint")
 
     with row():
         _number("Width", given["width"], 1e-9, setter("width", False))
         _number("Levels", given.get("levels", 3), 1, setter("levels", True))
         _number("Joined per level", given.get("fanout", 2), 2, setter("fanout", True))
         _number("Starting at", given.get("origin", 0), float("-inf"), setter("origin", False))
+    place = stack("pv-mid").props('role=region aria-label="Preview of the intervals" aria-live=polite')
+    ui.timer(0.01, preview, once=True)
 
 
-def _dates(rule: Mapping[str, Any], change: Change) -> None:
+def _dates(rule: Mapping[str, Any], _: Mapping[str, int], change: Change) -> None:
     chosen = [rule["date"]] if isinstance(rule["date"], str) else list(rule["date"])
     parts = ("month", "quarter", "year", "decade")
     with row():
@@ -136,7 +164,7 @@ def _dates(rule: Mapping[str, Any], change: Change) -> None:
             ui.checkbox(part, value=part in chosen, on_change=turn)
 
 
-def _order(rule: Mapping[str, Any], change: Change) -> None:
+def _order(rule: Mapping[str, Any], _: Mapping[str, int], change: Change) -> None:
     async def keep(event: Any) -> None:
         lines = [line.strip() for line in (event.value or "").splitlines() if line.strip()]
         if lines != rule["order"]:
@@ -146,7 +174,7 @@ def _order(rule: Mapping[str, Any], change: Change) -> None:
     area.props("outlined dense autogrow debounce=800").on_value_change(keep)
 
 
-FORMS: Mapping[str, Callable[[Mapping[str, Any], Change], None]] = {
+FORMS: Mapping[str, Callable[[Mapping[str, Any], Mapping[str, int], Change], None]] = {
     "mask": _mask,
     "intervals": _intervals,
     "date": _dates,

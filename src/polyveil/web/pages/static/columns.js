@@ -25,14 +25,16 @@
       this.shown = [];
       this.chosen = new Set();
       this.nodes = new Map();
-      this.changes = [];
+      // What could not be sent survives a reload of this tab.
+      this.kept = `pv-roles-${this.dataset.table}`;
+      this.changes = JSON.parse(sessionStorage.getItem(this.kept) ?? "[]");
       this.build();
       this.resized = () => this.measure();
       // Who leaves at once loses nothing.
-      this.left = () => this.changes.length && fetch(`/api/tables/${this.dataset.table}/roles`, this.post(this.changes.splice(0)));
+      this.left = () => this.changes.length && !this.lost && fetch(`/api/tables/${this.dataset.table}/roles`, this.post(this.changes.splice(0)));
       window.addEventListener("resize", this.resized);
       window.addEventListener("pagehide", this.left);
-      this.refresh();
+      this.changes.length ? this.send() : this.refresh();
     }
 
     disconnectedCallback() {
@@ -78,7 +80,19 @@
 
     // One request at a time, so that changes reach the server in the order they were made.
     async send() {
-      while (this.changes.length && !this.busy) await this.ask("roles", this.changes.splice(0));
+      clearTimeout(this.again);
+      while (this.changes.length && !this.busy) {
+        const sent = this.changes.splice(0);
+        await this.ask("roles", sent);
+        if (!this.lost) {
+          sessionStorage.removeItem(this.kept);
+          continue;
+        }
+        this.changes.unshift(...sent);
+        sessionStorage.setItem(this.kept, JSON.stringify(this.changes));
+        this.again = setTimeout(() => this.send(), 2000);
+        return;
+      }
     }
 
     async ask(what, changes) {
@@ -88,11 +102,14 @@
         const answer = await fetch(`/api/tables/${this.dataset.table}/${what}`, changes && this.post(changes));
         const found = await answer.json();
         if (!answer.ok) throw new Error(found.detail?.message ?? found.detail);
+        this.lost = false;
         if (!this.changes.length) this.take(found);
       } catch (error) {
-        const lost = error instanceof TypeError || error instanceof SyntaxError;
-        const words = lost ? "The workbench did not answer, so the last change may be lost." : error.message;
-        this.problem.replaceChildren(this.notice(words, "Reload the page."));
+        // No answer, or the page of a workbench that was started again, is no answer to the changes.
+        this.lost = error instanceof TypeError || error instanceof SyntaxError;
+        const words = this.lost ? "The workbench does not answer." : error.message;
+        const remedy = this.lost ? "Your changes are kept in this tab, and saved as soon as it answers." : "Reload the page.";
+        this.problem.replaceChildren(this.notice(words, remedy));
       }
       this.busy = false;
       this.list.setAttribute("aria-busy", String(this.changes.length > 0));
