@@ -12,6 +12,7 @@ import json
 import math
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,8 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 class Reader:
     """One release folder, read."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, population: list[dict[str, Any]] | None = None) -> None:
+        self.population = population or []
         self.manifest = json.loads((folder / "manifest.json").read_text())
         self.policy = self.manifest["policy"]
         self.tables = {
@@ -125,8 +127,11 @@ class Reader:
 
     def beyond(self) -> list[str]:
         """Every way in which a group goes beyond a promise."""
-        found = []
-        k = self.policy["privacy"].get("k")
+        k, any_few = (self.policy["privacy"].get(key) for key in ("k", "any"))
+        found = self._beyond_risk() + self._beyond_weights()
+        if any_few is not None:
+            found += self._beyond_few(k, any_few)
+            k = None
         # Linked tables with generalized quasi-identifiers promise k of these; others of their groups.
         of_quasi = "quasi" in self.tables and self.policy["release"].get("generalize", "none") != "none"
         for what, name, counts in self.groups():
@@ -140,6 +145,66 @@ class Reader:
             far = 0.0 if t is None else self.distance(name, counts, self.reference(what, name))
             if t is not None and far > t + 1e-6:
                 found.append(f"{what} of {name}: a distance of {far}, t is {t}")
+        return found
+
+    def _beyond_few(self, k: int, columns: int) -> list[str]:
+        """Combinations of at most so many quasi-identifiers with cells that fewer rows share."""
+        rows = self.tables["table"]
+        found = []
+        for number in range(1, min(columns, len(self.quasi)) + 1):
+            for names in combinations(self.quasi, number):
+                least = min(Counter(tuple(text(row[name]) for name in names) for row in rows).values())
+                found += [f"{names}: {least} rows, k is {k}"] if least < k else []
+        return found
+
+    def _rows_by_group(self) -> list[list[dict[str, Any]]]:
+        groups = defaultdict(list)
+        for row in self.tables.get("table", []):
+            groups[tuple(text(row[name]) for name in self.quasi)].append(row)
+        return list(groups.values())
+
+    def _beyond_risk(self) -> list[str]:
+        """Groups in which somebody of the population is named with a chance above the limit."""
+        risk = self.policy["privacy"].get("risk") or {}
+        given = risk.get("population") or {}
+        found = []
+        for rows in self._rows_by_group() if given else ():
+            if "table" in given:
+                chance = 1 / max(sum(self._fits(person, rows[0]) for person in self.population), 1e-9)
+            else:
+                weights = [float(rows[0][name]) for name in self._weights()]
+                chance = one_in_population(len(rows), given.get("fraction") or 1 / max(weights[0], 1.0))
+            if chance > risk["max"] + 1e-6:
+                found.append(f"a chance of {chance}, the limit is {risk['max']}")
+        return found
+
+    def _fits(self, person: dict[str, Any], row: dict[str, Any]) -> bool:
+        for name in self.quasi:
+            low, *high = ends(self.manifest["quasi"][name]["kind"], str(text(row[name])))
+            own = str(text(person[name]))
+            if low != "*" and not (float(low) <= float(own) <= float(high[0]) if high else low == own):
+                return False
+        return True
+
+    def _weights(self) -> list[str]:
+        return [name for name, about in self.policy["columns"].items() if about["role"] == "weight"]
+
+    def _beyond_weights(self) -> list[str]:
+        """Weights that tell rows of a group apart, and groups far from the table as it is with its weights."""
+        found = []
+        for weight in self._weights():
+            groups = self._rows_by_group()
+            found += [
+                f"{weight}: several in a group" for rows in groups if len({text(row[weight]) for row in rows}) > 1
+            ]
+            for name in self.sensitive:
+                whole: Counter[str | None] = Counter(dict.fromkeys(self.whole[name], 0))
+                for row in self.tables["table"]:
+                    whole[text(row[name])] += float(row[weight])  # type: ignore[assignment]
+                for rows in groups if self.asked(name, "t") is not None else ():
+                    far = self.distance(name, Counter(text(row[name]) for row in rows), whole)  # type: ignore[arg-type]
+                    if far > self.asked(name, "t") + 1e-6:
+                        found.append(f"{name}: {far} away with weights")
         return found
 
     def reference(self, what: str, name: str) -> Counter[str | None]:
@@ -157,6 +222,20 @@ class Reader:
             at += step
             moved += abs(at)
         return moved / max(len(gap) - 1, 1)
+
+
+def one_in_population(rows: int, share: float) -> float:
+    """The mean of 1/N, N people having been asked until so many of them, each with this chance, were in the sample."""
+    if share >= 1:
+        return 1 / rows
+    probability, total, mean = share**rows, 0.0, 0.0
+    for people in range(rows, rows + 100_000):
+        total += probability
+        mean += probability / people
+        probability *= people / (people - rows + 1) * (1 - share)
+        if total > 1 - 1e-9:
+            break
+    return mean
 
 
 def text(value: Any) -> str | None:
@@ -183,9 +262,9 @@ PRESENT, PEOPLE = "rows with values", "people"
 class LinkedReader(Reader):
     """Linked tables: their rows by group, those with values alone, and people by their keys where there are some."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, population: list[dict[str, Any]] | None = None) -> None:
         self.group = json.loads((folder / "manifest.json").read_text())["relational"]["group"]
-        super().__init__(folder)
+        super().__init__(folder, population)
 
     def cells(self, name: str) -> list[Any]:
         table, column = name.split(".", 1)

@@ -162,6 +162,8 @@ def released(folder: Path) -> polyveil.Release:
         (lambda cells: cells.scatter(0, cells[0] + 10), "weights"),
         (lambda cells: cells * 1.00001, "weights"),
         (lambda cells: -cells, "weights"),
+        (lambda cells: cells / 0, "weights"),
+        (lambda cells: cells * 0, "weights"),
         (lambda cells: cells * 0 + 1.0, "risk"),
         (lambda cells: cells.cast(pl.String), "text of weight"),
     ],

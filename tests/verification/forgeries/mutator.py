@@ -100,11 +100,13 @@ def keys(part: Any) -> Any:
 class Mutator:
     """Changes one release again and again, each time from its genuine state."""
 
-    def __init__(self, genuine: Path, place: Path, signer: Path | None = None) -> None:
-        self.genuine, self.place, self.signer = genuine, place, signer
+    def __init__(
+        self, genuine: Path, place: Path, signer: Path | None = None, population: pl.DataFrame | None = None
+    ) -> None:
+        self.genuine, self.place, self.signer, self.population = genuine, place, signer, population
         self.before = learned(genuine)
         self.forger = forger_of(genuine, place)
-        found = verify(genuine, signer=signer)
+        found = verify(genuine, signer=signer, population=population)
         assert found.holds, found.failures
         self.open = {finding.check for finding in found.findings if finding.outcome == "not checked"}
 
@@ -120,7 +122,7 @@ class Mutator:
         except Exception as error:
             return f"{kind}: {type(error).__name__}", "not made"
         try:
-            found = verify(self.place, signer=self.signer)
+            found = verify(self.place, signer=self.signer, population=self.population)
         except (InputError, PolicyError):
             return f"{kind}: {what}", "refused"
         if not found.holds:
@@ -149,7 +151,8 @@ class Mutator:
         same_keys = keys(manifest) == keys(former)
         measured = all(_within(place, MEASURED) or re.fullmatch(r"files\..*\.rows", place) for place in differ)
         if same_keys and measured:
-            reader = (LinkedReader if "relational" in manifest else Reader)(self.place)
+            people = None if self.population is None else self.population.to_dicts()
+            reader = (LinkedReader if "relational" in manifest else Reader)(self.place, people)
             described = "domains" in self.open or not reader.misdescribed()
             return "true" if described and not reader.beyond() else "accepted"
         return "accepted"

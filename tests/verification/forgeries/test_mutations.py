@@ -64,7 +64,22 @@ def variants() -> dict[str, tuple[pl.DataFrame, dict[str, Any]]]:
             asked["release"]["form"] = form
             asked["privacy"]["suppression_limit"] = 0.6
             found[f"left out of {form} {ending}"] = common_illness(frame), asked
+        asked = policy("generalized", ending)
+        asked |= {"privacy": {"k": 4, "any": 1}, "method": {"name": "sift", "effort": "fast"}}
+        found[f"any column {ending}"] = frame, asked
+        asked = policy("generalized", ending)
+        risk = {"max": 0.1, "attacker": "journalist", "population": {"weights": True}}
+        asked |= {"privacy": {"k": 4, "t": 0.6, "risk": risk}}
+        asked["columns"]["weight"] = {"role": "weight"}
+        weights = pl.Series("weight", [1 + i * 7 % 11 / 3 for i in range(frame.height)])
+        found[f"weights {ending}"] = frame.with_columns(weights), asked
     return found
+
+
+def population(frame: pl.DataFrame) -> pl.DataFrame:
+    """Everybody of the table, and three others for each."""
+    others = [frame.with_columns(pl.col("age") + years) for years in (1, -1, 2)]
+    return pl.concat([frame, *others]).select("age", "town")
 
 
 def linked(keys: bool, ending: str) -> tuple[dict[str, pl.DataFrame], dict[str, Any]]:
@@ -88,6 +103,14 @@ def genuine(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Mutator]:
             name = f"linked tables {'by keys' if keys else 'by group'} {ending}"
             polyveil.anonymize(*linked(keys, ending), out=place / name, seed=1)
             found[name] = Mutator(place / name, place / f"changed {name}")
+        name, people_file = f"population {ending}", place / f"people of {ending}.csv"
+        population(people()).write_csv(people_file)
+        asked = policy("generalized", ending)
+        asked["privacy"] = {
+            "l": 2, "risk": {"max": 0.05, "attacker": "journalist", "population": {"table": str(people_file)}}
+        }  # fmt: skip
+        polyveil.anonymize(people(), asked, out=place / name, seed=1)
+        found[name] = Mutator(place / name, place / f"changed {name}", population=population(people()))
     for form in FORMS:
         name = f"signed {form}"
         asked = policy(form, "parquet")
