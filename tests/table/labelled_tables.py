@@ -1,7 +1,17 @@
 """Wide tables made from variable lists that are public, each column with the role that a careful steward gives it.
 
 A list is a file `labelled/NAME.csv`: a column, its role, the kind of its cells, and its description if there is one.
-Of TUNED tables, the columns that were not recognized led to new words and rules; of KEPT_BACK ones they did not.
+
+The rule of the labels, written down before the first list of a batch: what others can know about a person and what
+stays true for a year or so (birth, family, origin, work, education, place, dwelling, looks, dates of events, contracts)
+is quasi. What harms or is private (health, money, belief, conduct, crime, results, use of time and things, answers
+about oneself) is sensitive. If both hold, or two careful stewards would differ, the label lists both roles and either
+is right. A name, a contact, a number given to a person or record, and free text is an identifier, and dropping it is
+the same. What tells nothing about a person (how the data was sampled, collected, entered) is insensitive; there, a
+suggestion that is put to the steward as a question is right as well, because nothing is published without an answer.
+
+Labels of a batch are written before any of its tables is profiled. Of TUNED tables, the columns that were not
+recognized led to new words and rules afterwards; of KEPT_BACK ones they did not.
 """
 
 from __future__ import annotations
@@ -14,7 +24,10 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
+from polyveil.table.profiling.column import ColumnProfile
+
 ROWS = 400
+OUT = {"identifier", "drop"}
 FOLDER = Path(__file__).parent / "labelled"
 TUNED = {
     "survey": "a health survey with a dictionary, after NHANES",
@@ -31,14 +44,46 @@ TUNED = {
     "attitudes": "a social survey with a dictionary, after the European Social Survey",
     "telecom_portuguese": "customers of a Portuguese telephone company and why they leave",
     "refugees": "registration of refugees, after the lists of relief agencies",
-}
-KEPT_BACK = {
     "hospital_spanish": "hospital stays, after public registers of Latin America",
     "staff_italian_dutch_chinese": "employees of a company with three languages in its files",
     "households_portuguese": "households and their income, after the household surveys of Brazil",
     "intensive_care": "admissions to intensive care, after the tables of MIMIC",
     "justice": "people before court, after the list of ProPublica on COMPAS",
     "municipality_italian": "residents and the services of an Italian municipality",
+    "police_stops": "people stopped in the street with a dictionary, after the list of the New York police",
+    "notifications_portuguese": "cases of dengue, after the register of Brazil; short codes without a dictionary",
+    "staff_chinese": "employees, after the table of a Chinese program for human resources",
+    "working_conditions_french": "working conditions with a dictionary, after the French survey",
+    "loans": "loans, after the list of LendingClub",
+    "panel_german": "a household panel with a dictionary, after the Socio-Economic Panel",
+    "daily_life_italian": "aspects of daily life with a dictionary, after the survey of Istat",
+    "health_spanish": "health and nutrition with a dictionary, after Ensanut of Mexico",
+    "panel_dutch": "a household panel with a dictionary, after LISS",
+    "emergency_visits": "visits to emergency departments, after NHAMCS; short codes without a dictionary",
+    "motor_claims": "claims of motor insurance, after a public list",
+    "ageing_chinese": "health and retirement with a dictionary, after CHARLS",
+    "credit_applications": "applications for credit, after the list of Home Credit",
+    "employment_portuguese": "employment contracts, after RAIS of Brazil",
+    "women_survey": "women and children with a dictionary, after the Demographic and Health Surveys",
+    "emergency_french": "passages through an emergency department, after the French summary of passages",
+    "jobcentre_german": "people who receive basic income support in Germany",
+    "social_care_dutch": "people who receive help from a Dutch municipality",
+    "pupils_spanish": "pupils, after the files of Spanish schools",
+    "bank_customers_chinese": "customers of a Chinese bank",
+    "school_study": "pupils of fifteen years with a dictionary, after PISA",
+    "hospital_italian": "hospital stays, after the Italian discharge records",
+    "labour_spanish": "a labour force survey with a dictionary, after the Spanish one",
+    "students_german": "students of a German university",
+    "telecom_french": "customers of a French telephone company",
+    "prisoners_portuguese": "people in prison in Brazil",
+}
+KEPT_BACK = {
+    "foster_care": "children in foster care, after AFCARS; short codes without a dictionary",
+    "benefits_french": "people who receive family benefits in France",
+    "health_insurance_german": "services paid by a German health insurer",
+    "staff_dutch": "employees of a Dutch company",
+    "health_portuguese": "a health survey with a dictionary, after PNS of Brazil",
+    "students_chinese": "students of a Chinese university",
 }
 
 
@@ -50,6 +95,23 @@ class Labelled:
     frame: pl.DataFrame
     roles: dict[str, str]
     labels: dict[str, str] = field(default_factory=dict)
+
+
+def is_right(about: ColumnProfile, label: str) -> bool:
+    """Whether a suggestion fits a label, which may list several roles."""
+    roles = set(label.split("/"))
+    if "insensitive" in roles and about.asked:
+        return True
+    return about.role in roles or (about.role in OUT and bool(roles & OUT))
+
+
+def is_exposed(about: ColumnProfile, label: str) -> bool:
+    """Whether a column that harms or names a person would be published as it is."""
+    return (
+        about.role == "insensitive"
+        and "insensitive" not in label
+        and bool({"sensitive", "person"} & {*label.split("/")})
+    )
 
 
 def labelled(name: str, rows: int = ROWS) -> Labelled:

@@ -15,21 +15,18 @@ from polyveil.table.profiling.decisions import decisions_of
 from polyveil.table.profiling.profile import column_profiles
 from polyveil.table.profiling.vocabulary_files import vocabulary
 from polyveil.table.source import Table, read
-from table.labelled_tables import KEPT_BACK, TUNED, labelled, shared_roles
+from table.labelled_tables import KEPT_BACK, TUNED, is_exposed, is_right, labelled, shared_roles
 
 RIGHT = 0.85
-RIGHT_OF_ONE = 0.75
+RIGHT_OF_ONE = {"tuned": 0.75, "kept_back": 0.7}
 """The share over all tables, and of any one of them: a list of abbreviations alone says little."""
-OUT = {"identifier", "drop"}
 
 
 def judged(table: Table, roles: Mapping[str, str], labels: Mapping[str, str] | None = None) -> tuple[int, list[str]]:
     """How many suggestions are right, and which columns would be published as they are although they must not."""
-    found = {column.name: column.role for column in column_profiles(table, labels)}
-    right = sum(found[name] == role or {found[name], role} <= OUT for name, role in roles.items())
-    return right, [
-        name for name, role in roles.items() if found[name] == "insensitive" and role in ("sensitive", "person")
-    ]
+    found = [(about, roles[about.name]) for about in column_profiles(table, labels) if about.name in roles]
+    right = sum(is_right(about, label) for about, label in found)
+    return right, [about.name for about, label in found if is_exposed(about, label)]
 
 
 def shares(tables: Iterable[str]) -> dict[str, float]:
@@ -42,11 +39,11 @@ def shares(tables: Iterable[str]) -> dict[str, float]:
     return found
 
 
-@pytest.mark.parametrize("tables", [TUNED, KEPT_BACK], ids=["tuned", "kept_back"])
-def test_suggestions_are_right_and_expose_nobody(tables: Mapping[str, str]) -> None:
+@pytest.mark.parametrize(("group", "tables"), [("tuned", TUNED), ("kept_back", KEPT_BACK)])
+def test_suggestions_are_right_and_expose_nobody(group: str, tables: Mapping[str, str]) -> None:
     found = shares(tables)
     assert sum(found.values()) / len(found) >= RIGHT
-    assert min(found.values()) >= RIGHT_OF_ONE, found
+    assert min(found.values()) >= RIGHT_OF_ONE[group], found
 
 
 @pytest.mark.parametrize("name", [*TUNED, *KEPT_BACK])

@@ -48,7 +48,7 @@ def _repeats(about: ColumnProfile, rows: int) -> bool:
 def _may_be_key(about: ColumnProfile, rows: int) -> bool:
     """Without a name that says so: a code or text that means nothing else, with few rows each."""
     code = about.type == "categorical" or (is_numbered(about.name) and about.dtype.startswith(("Int", "UInt")))
-    unknown = meaning_of(about.name) is None or about.role == "identifier"
+    unknown = not about.topic or about.role == "identifier"
     return code and unknown and about.distinct > MANY_WITHOUT_NAME * rows
 
 

@@ -24,7 +24,8 @@ from polyveil.table.profiling.dictionary import read_dictionary
 from polyveil.table.profiling.people import with_person
 from polyveil.table.profiling.precise import POINTING, share_alone, words_of
 from polyveil.table.profiling.relations import related
-from polyveil.table.profiling.roles import Evidence, suggest
+from polyveil.table.profiling.roles import SHARED, Evidence, suggest
+from polyveil.table.profiling.spoken import spoken_words
 from polyveil.table.profiling.types import Kind, as_numbers, kind_of, kind_of_marker, lengths
 from polyveil.table.profiling.values import shape_of
 from polyveil.table.profiling.vocabulary_files import Meaning, Vocabulary, vocabulary
@@ -129,7 +130,14 @@ def column_profiles(
     """The columns alone; `labels` are descriptions by name, beside those that the file itself may have."""
     known = words or vocabulary()
     described = {**table.labels, **(labels or {})}
-    found = [_profile_column(table, name, described.get(name, ""), known) for name in table.columns]
+    spoken = spoken_words(known, (*table.columns, *described.values()))
+    found = []
+    for name in table.columns:
+        label = described.get(name, "")
+        meaning = meaning_of(name, label, spoken) or _in_other_languages(name, known)
+        if meaning is not None and meaning.topic == "contact" and _is_shared(table.frame[name]):  # model of a phone
+            meaning = meaning_of(name, label, spoken, but="contact") or meaning
+        found.append(_profile_column(table, name, label, meaning))
     return with_person(table, related(table, _one_weight(found), known.topics))
 
 
@@ -143,6 +151,17 @@ def _one_weight(profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
     ]
 
 
+def _is_shared(cells: pl.Series) -> bool:
+    """Whether ten rows or more have each value on average, as no way to reach a person has."""
+    return cells.n_unique() <= SHARED * cells.len()
+
+
+def _in_other_languages(name: str, known: Vocabulary) -> Meaning | None:
+    """What a name says in languages that the table is not written in; no such guess calls a column harmless."""
+    meaning = meaning_of(name, "", known)
+    return None if meaning is None or meaning.role in ("insensitive", "weight") else meaning
+
+
 def singled_out(table: Table, columns: Sequence[str]) -> int:
     """How many rows no other row equals on these columns. A missing value is a value like any other."""
     unknown = [repr(column) for column in columns if column not in table.columns]
@@ -154,13 +173,12 @@ def singled_out(table: Table, columns: Sequence[str]) -> int:
     return int(sizes.select((pl.col("rows") == 1).sum()).collect().item())
 
 
-def _profile_column(table: Table, name: str, label: str, words: Vocabulary) -> ColumnProfile:
+def _profile_column(table: Table, name: str, label: str, meaning: Meaning | None) -> ColumnProfile:
     cells = table.frame[name]
     counted = cells.alias("value").value_counts(name="rows").filter(pl.col("value").is_not_null())
     values, counts = counted["value"], counted["rows"]
     if isinstance(values.dtype, pl.Categorical | pl.Enum):
         values = values.cast(pl.String)
-    meaning = meaning_of(name, label, words)
     kind = kind_of(name, values, table.decimal, meaning)
     evidence = Evidence(name, table.height, values, counts, kind, meaning, label, shape_of(values))
     found = suggest(evidence)

@@ -19,8 +19,11 @@ WIDE = 20
 """From this many columns on, what the columns around an unknown one are says what it likely is."""
 _NEIGHBOURS = 3
 UNKNOWN_AMONG_SENSITIVE = (
-    "No hint from the name or the values. Most columns beside it are sensitive, so this one is too until you decide."
+    "No hint from the name or the values. Such columns beside such others are mostly sensitive, so this one is too "
+    "until you decide."
 )
+_YES_NO = 2
+"""Answers of yes and no that no word explains are three times as often private as known to others."""
 _SIBLINGS = 3
 _MOST = 0.6
 _MOST_GATES = 60
@@ -145,7 +148,7 @@ def _like_neighbours(profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
             roles = [profiles[i].role for i in (*before, *after)]
             if about.type == "numeric" and about.distinct > WIDE:
                 about = replace(about, role="sensitive", reason=UNKNOWN_NUMBER, topic="number")
-            elif roles.count("sensitive") > len(roles) / 2:
+            elif about.distinct <= _YES_NO or roles.count("sensitive") > len(roles) / 2:
                 about = replace(about, role="sensitive", reason=UNKNOWN_AMONG_SENSITIVE, topic="answer")
         changed.append(about)
     return changed

@@ -16,13 +16,15 @@ from polyveil.table.profiling.column import Confidence
 from polyveil.table.profiling.types import Kind, kind_of_marker
 from polyveil.table.profiling.values import Shape, is_free_text, looks_like_money
 from polyveil.table.profiling.vocabulary_files import Meaning
-from polyveil.table.profiling.words import is_number_of_a_person, is_numbered
+from polyveil.table.profiling.words import is_counted, is_number_of_a_person, is_numbered
 
 # From this share of rows with a value of their own on, a code or text is an identifier in all but name.
 NEARLY_ALL = 0.9
 MANY = 0.05
 FEW = 10
 """A column with so few values is a property, not a name or a number: email_optin, phone_service."""
+SHARED = 0.1
+"""Ten rows or more have each value on average."""
 UNKNOWN = "No hint from the name or the values. Treated as a quasi-identifier until you decide."
 UNKNOWN_NUMBER = (
     "No hint from the name. Others can hardly know such numbers, so it is taken as sensitive until you decide."
@@ -56,8 +58,21 @@ class Evidence:
 
     @property
     def is_property(self) -> bool:
-        """Few values that many rows share."""
+        """Few values that many rows share; the number of a department is one, though it is a number."""
+        if self.meaning is not None and self.meaning.topic == "record_number":
+            return self.distinct_share <= SHARED
         return self.values.len() <= FEW and self.present >= 3 * self.values.len()
+
+    @property
+    def is_measured(self) -> bool:
+        """Numbers that count or measure, whatever they count: calls to a phone, floors of an apartment."""
+        return self.kind.type == "numeric" and (not self.kind.whole or is_counted(self.name))
+
+    @property
+    def looks_like_weight(self) -> bool:
+        """Nearly all different, with more decimals than anything that is measured on a body."""
+        decimals = self.values.cast(pl.String).str.contains(r"\.\d{4,}$").sum()
+        return min(self.distinct_share, decimals / max(self.values.len(), 1)) >= NEARLY_ALL
 
 
 @dataclass(frozen=True)
@@ -81,7 +96,7 @@ def suggest(about: Evidence) -> Suggestion:
         return found
     if about.shape is not None and about.shape.topic == "health":
         return Suggestion("sensitive", f"Values are {about.shape.what}.", topic="health")
-    if about.meaning is not None:
+    if about.meaning is not None and about.meaning.role != "identifier":
         return _by_meaning(about, about.meaning)
     return _by_values(about)
 
@@ -122,10 +137,18 @@ def _pointing(about: Evidence) -> Suggestion | None:
     if about.shape is not None and about.shape.topic in ("contact", "official_number"):
         return Suggestion("identifier", f"Values are {about.shape.what}.", topic=about.shape.topic)
     if meaning is not None and meaning.role == "identifier":
+        if about.is_measured:
+            return None
+        if about.kind.type == "date":
+            return Suggestion("quasi", "Dates of events are often known to others.", "medium", "date")
         if not about.is_property:
             return Suggestion("identifier", _named(about, meaning), topic=meaning.topic)
         reason = f"{_named(about, meaning)} But it has few values, as a property has."
         return Suggestion("quasi", reason, "medium", topic=meaning.topic)
+    if meaning is not None and meaning.topic == "body" and about.looks_like_weight:
+        return Suggestion(
+            "identifier", "Values look like weights of a sample, nearly all unique. Drop it.", topic="sampling"
+        )
     points = _points_to_rows(about)
     return None if points is None else Suggestion("identifier", points, topic="record_number")
 

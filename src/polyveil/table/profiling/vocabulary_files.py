@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import re
 import unicodedata
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from importlib.resources import files
@@ -17,7 +18,9 @@ from pathlib import Path
 from polyveil.errors import InputError, listed
 from polyveil.policy.schema import Role
 
-LANGUAGES = ("english", "german", "french", "spanish", "portuguese", "italian", "dutch", "chinese", "surveys")
+LANGUAGES = ("english", "german", "french", "spanish", "portuguese", "italian", "dutch", "chinese")
+EVERYWHERE = ("surveys", "medicine")
+"""Lists that are read beside every language: codes of well-known files, and roots that medicine has in all of them."""
 _FOLDER = files("polyveil.table.profiling") / "vocabulary"
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue"})
@@ -42,25 +45,44 @@ class Vocabulary:
     topics: dict[str, Meaning]
     whole: dict[str, set[str]] = field(default_factory=dict)
     start: dict[str, set[str]] = field(default_factory=dict)
+    end: dict[str, set[str]] = field(default_factory=dict)
     inside: dict[str, set[str]] = field(default_factory=dict)
     exact: dict[str, set[str]] = field(default_factory=dict)
+    code: dict[str, set[str]] = field(default_factory=dict)
+    """Beginnings of names that are one word: codes of surveys."""
     rows: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
     """Several words in a row; of the last one, the beginning is enough if it has a star."""
     abbreviations: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    languages: dict[str, Vocabulary] = field(default_factory=dict)
+    """The words of each list by itself."""
 
     def add(self, topic: str, word: str) -> None:
         """Let a word speak of a topic."""
         for text in {plain(word), plain(word.translate(_UMLAUTS))}:
             bare = text.strip("*=")
             if text.startswith("*"):
-                self.inside.setdefault(bare, set()).add(topic)
+                (self.inside if text.endswith("*") else self.end).setdefault(bare, set()).add(topic)
             elif text.startswith("="):
-                self.exact.setdefault(bare, set()).add(topic)
+                (self.code if text.endswith("*") else self.exact).setdefault(bare, set()).add(topic)
             elif "_" in text:
                 first, _, last = text.rpartition("_")
                 self.rows.setdefault((*first.split("_"), last), set()).add(topic)
             else:
                 (self.start if text.endswith("*") else self.whole).setdefault(bare, set()).add(topic)
+
+    def take(self, other: Vocabulary) -> None:
+        """Add all words of another list."""
+        for name in ("whole", "start", "end", "inside", "exact", "code", "rows"):
+            mine = getattr(self, name)
+            for word, topics in getattr(other, name).items():
+                mine[word] = mine.get(word, set()) | topics
+
+    def only(self, languages: Iterable[str]) -> Vocabulary:
+        """The words of some languages, with the lists that are read beside every language."""
+        found = Vocabulary(self.topics, abbreviations=self.abbreviations, languages=self.languages)
+        for name in (*languages, *(name for name in self.languages if name not in LANGUAGES)):
+            found.take(self.languages[name])
+        return found
 
 
 def plain(text: str) -> str:
@@ -83,18 +105,23 @@ def vocabulary(own: Path | None = None) -> Vocabulary:
         rows = list(csv.DictReader(stream))
     topics = {row["topic"]: Meaning(**row, order=order) for order, row in enumerate(rows)}  # type: ignore[arg-type]
     found = Vocabulary(topics)
-    for language in LANGUAGES:
-        _take(found, (_FOLDER / f"{language}.txt").read_text(encoding="utf-8"), language)
+    for language in (*LANGUAGES, *EVERYWHERE):
+        found.languages[language] = _words_of(
+            (_FOLDER / f"{language}.txt").read_text(encoding="utf-8"), language, topics
+        )
     for line in (_FOLDER / "abbreviations.txt").read_text(encoding="utf-8").splitlines():
         short, mark, words = line.partition(" = ")
         if mark and not line.startswith("#"):
             found.abbreviations[short] = tuple(words.split())
     if own is not None:
-        _take(found, _read(own), own.name)
+        found.languages["own"] = _words_of(_read(own), own.name, topics)
+    for words_of_one in found.languages.values():
+        found.take(words_of_one)
     return found
 
 
-def _take(found: Vocabulary, text: str, name: str) -> None:
+def _words_of(text: str, name: str, topics: dict[str, Meaning]) -> Vocabulary:
+    found = Vocabulary(topics)
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
@@ -104,6 +131,7 @@ def _take(found: Vocabulary, text: str, name: str) -> None:
             raise InputError(f"{name}, line {number}: a line is `topic: word word`. Topics: {choices}")
         for word in words.split():
             found.add(topic.strip(), word)
+    return found
 
 
 def _read(path: Path) -> str:
