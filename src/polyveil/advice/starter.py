@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -130,7 +131,8 @@ def _until_decided(profile: ColumnProfile, wide: bool) -> ColumnProfile:
     unsure = profile.asked if profile.role == "insensitive" else profile.confidence == "low"
     if not unsure or (generalized and not wide):
         return profile
-    reason = f"Left out until you decide ({profile.role}?): {profile.reason}"
+    known = " ".join(said for said in re.split(r"(?<=[.!?]) ", profile.reason) if "until you decide" not in said)
+    reason = f"Left out until you decide ({profile.role}?): {known}"
     return replace(profile, role="drop", reason=reason, hierarchy=None)
 
 

@@ -19,8 +19,8 @@ WIDE = 20
 """From this many columns on, what the columns around an unknown one are says what it likely is."""
 _NEIGHBOURS = 3
 UNKNOWN_AMONG_SENSITIVE = (
-    "No hint from the name or the values. Such columns beside such others are mostly sensitive, so this one is too "
-    "until you decide."
+    "No hint from the name or the values. Columns like it are mostly sensitive, so it is taken as sensitive until you "
+    "decide."
 )
 _YES_NO = 2
 """Answers of yes and no that no word explains are three times as often private as known to others."""
