@@ -105,3 +105,51 @@ def test_shares_and_the_k_marginal_score_by_hand() -> None:
     assert k_marginal(one, one, 2, rng) == 1000
     # cells 00, 01, 10, 11: 1/4 each against 1/2, 0, 1/4, 1/4; the differences add up to 1/2.
     assert k_marginal(one, other, 2, rng) == pytest.approx((2 - 0.5) / 2 * 1000)
+
+
+def test_whole_weights_give_the_estimates_of_repeated_rows() -> None:
+    """A weight of 3 is three people alike: the same estimates as a table in which they are written three times."""
+    rng = np.random.default_rng(4)
+    weight = rng.integers(1, 5, 80)
+    again = np.repeat(np.arange(80), weight)
+    design = np.column_stack([np.ones(80), rng.normal(size=80)])
+    outcome, yes = design[:, 1] + rng.normal(size=80), (rng.random(80) < 0.4).astype(float)
+    cell, time = rng.integers(0, 3, 80), rng.exponential(size=80)
+    counted = weight.astype(float)
+    for weighted, repeated in (
+        (linear(design, outcome, counted), linear(design[again], outcome[again])),
+        (logistic(design, yes, counted), logistic(design[again], yes[again])),
+        (shares(cell, 3, counted), shares(cell[again], 3)),
+    ):
+        assert weighted is not None
+        assert repeated is not None
+        assert weighted.values == pytest.approx(repeated.values)
+    times = np.quantile(time, [0.2, 0.5, 0.8])
+    assert kaplan_meier(time, yes, counted).at(times) == pytest.approx(kaplan_meier(time[again], yes[again]).at(times))
+
+
+def test_weighted_variances_are_those_of_samples() -> None:
+    """The estimates of many samples, drawn with unequal chances, vary as the variances say."""
+    rng = np.random.default_rng(6)
+    chance = rng.uniform(0.02, 0.2, 4000)
+    side = rng.normal(size=4000)
+    outcome = 1 + 2 * side + rng.normal(size=4000) * (0.5 + 5 * chance)
+    yes = (rng.random(4000) < 1 / (1 + np.exp(-side))).astype(float)
+    cell = (chance > 0.1).astype(np.int64)
+    found: dict[str, list[tuple[float, float]]] = {"linear": [], "logistic": [], "share": []}
+    for _ in range(300):
+        rows = np.flatnonzero(rng.random(4000) < chance)
+        weight, design = 1 / chance[rows], np.column_stack([np.ones(len(rows)), side[rows]])
+        for name, each in (
+            ("linear", linear(design, outcome[rows], weight)),
+            ("logistic", logistic(design, yes[rows], weight)),
+            ("share", shares(cell[rows], 2, weight)),
+        ):
+            assert each is not None
+            found[name].append((float(each.values[1]), float(each.variances[1])))
+    for pairs in found.values():
+        values, variances = np.array(pairs).T
+        assert variances.mean() == pytest.approx(values.var(), rel=0.25)
+    everybody = linear(np.column_stack([np.ones(4000), side]), outcome)
+    assert everybody is not None
+    assert np.mean([value for value, _ in found["linear"]]) == pytest.approx(everybody.values[1], abs=0.02)

@@ -243,3 +243,15 @@ def test_inspect_suggests_one_weight_and_no_body_weight() -> None:
     assert roles["weight"] != "weight"
     negative = polyveil.profile(frame.with_columns(final_weight=pl.Series([-1.0, 2.0, 3.0]))).columns[0]
     assert negative.role == "drop"
+
+
+def test_analyses_of_a_release_with_weights_count_people() -> None:
+    """Where nothing was generalized, the weighted shares differ by the rounding of the means of groups alone."""
+    frame = pl.DataFrame(
+        {"age": [30] * 40 + [60] * 40, "disease": (["ill"] * 10 + ["well"] * 30) * 2, "weight": [1.0] * 40 + [3.0] * 40}
+    )
+    release = polyveil.anonymize(frame, {"columns": COLUMNS, "privacy": {"k": 5}}, seed=1)
+    found = polyveil.analyze(release, frame, [{"table": ["age", "disease"]}]).analyses[0]
+    shares = {each.term: (each.original, each.released) for each in found.estimates}
+    old = [pair for term, pair in shares.items() if "well" in term and pair[0] > 0.5]
+    assert old == [pytest.approx((0.5625, 0.5625))]

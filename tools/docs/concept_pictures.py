@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
+from itertools import pairwise
+from pathlib import Path
 
 from drawing import Drawing
 
@@ -195,6 +198,43 @@ def bound() -> Drawing:
     return sheet
 
 
+def uniqueness() -> Drawing:
+    """The mean errors of the estimates of unique people, as the table of the page on risk has them."""
+    page = (Path(__file__).parents[2] / "docs" / "concepts" / "risk.md").read_text(encoding="utf-8")
+    rows = [
+        [cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| alpha")
+    ]
+    populations = list(dict.fromkeys(row[0] for row in rows))
+    sheet = Drawing(760, 300, "Mean error of three estimates of the share of unique people, by the share in the sample")
+    top, bottom, most = 56, 244, max(float(row[3 + i]) for row in rows for i in range(3))
+
+    def across(fraction: str) -> float:
+        return round(20 + 150 * math.log(float(fraction) / 0.01) / math.log(30), 1)
+
+    kinds = (("a", "Pitman"), ("b", "Zayatz"), ("c", "SNB"))
+    for panel, name in enumerate(populations):
+        left = 62 + panel * 236
+        sheet.text(left, 40, name, style="bold", size=14)
+        for error in (0, 10, 20, 30):
+            y = round(bottom - (bottom - top) * error / most, 1)
+            sheet.line(left, y, left + 190, y, style="edge")
+            sheet.text(left - 8, y + 4, f"+{error}" if error else "0", style="soft", size=12, at="end")
+        for number, (kind, _) in enumerate(kinds):
+            own = [(across(row[1]), float(row[3 + number])) for row in rows if row[0] == name]
+            places = [(left + x, round(bottom - (bottom - top) * error / most, 1)) for x, error in own]
+            for (x1, y1), (x2, y2) in pairwise(places):
+                sheet.line(x1, y1, x2, y2, style=f"line-{kind}")
+            for x, y in places:
+                sheet.shape(kind, x, y, 4)
+        for fraction in ("0.01", "0.03", "0.1", "0.3"):
+            sheet.text(left + across(fraction), 262, fraction, style="soft", size=12, at="middle")
+    for number, (kind, name) in enumerate(kinds):
+        sheet.shape(kind, 70 + number * 90, 283, 5)
+        sheet.text(80 + number * 90, 288, name, size=13)
+    sheet.text(740, 288, "error in percentage points, by the share in the sample", style="soft", size=13, at="end")
+    return sheet
+
+
 PICTURES = {
     "linking": linking,
     "classes": classes,
@@ -202,4 +242,5 @@ PICTURES = {
     "closeness": closeness,
     "forms": forms,
     "bound": bound,
+    "uniqueness": uniqueness,
 }

@@ -159,8 +159,8 @@ def analyze(
 def _check_columns(asked: Sequence[Asked], pair: Pair) -> None:
     for each in asked:
         for name in each.used:
-            if name not in pair.original:
-                raise InputError(f"{each.title}: the release has no column {name!r}. It has {', '.join(pair.original)}")
+            if name not in pair.columns:
+                raise InputError(f"{each.title}: the release has no column {name!r}. It has {', '.join(pair.columns)}")
 
 
 def _marginals(pair: Pair, drawn: Sequence[Columns], rng: np.random.Generator) -> tuple[float, float]:
@@ -174,7 +174,8 @@ def _marginals(pair: Pair, drawn: Sequence[Columns], rng: np.random.Generator) -
 def _coded(pair: Pair, tables: Sequence[Columns]) -> list[dict[str, IntArray]]:
     """All columns as codes that mean the same in every table; numbers in bins, missing as -1."""
     found: list[dict[str, IntArray]] = [{} for _ in tables]
-    for name, values in pair.original.items():
+    for name in pair.columns:
+        values = pair.original[name]
         if pair.is_number(name):
             cuts = np.unique(np.nanquantile(values, np.linspace(0, 1, BINS + 1)[1:-1]))
             for codes, table in zip(found, tables, strict=True):

@@ -10,7 +10,7 @@ import numpy as np
 
 from polyveil.analyses import estimators
 from polyveil.analyses.asked import Asked
-from polyveil.analyses.drawing import Values
+from polyveil.analyses.drawing import WEIGHT, Values
 from polyveil.analyses.estimators import Curve, Estimates
 from polyveil.analyses.pooling import Intervals, interval, overlap, pool
 from polyveil.arrays import BoolArray, FloatArray, IntArray
@@ -99,6 +99,11 @@ def compare(asked: Asked, original: Columns, draws: Sequence[Columns]) -> Compar
     return Compared(asked.kind, asked.title, rows, released_rows, estimates, curves=analysis.curves(original, draws))
 
 
+def _weights(columns: Columns, keep: BoolArray) -> FloatArray | None:
+    """The sampling weights of some rows, where the release has weights."""
+    return columns[WEIGHT][keep] if WEIGHT in columns else None
+
+
 class Regression:
     """Linear or logistic: numbers as they are, categories against their most common value in the original."""
 
@@ -125,9 +130,9 @@ class Regression:
             parts += [values] if name not in self.levels else [values == level for level in self.levels[name][1:]]
         design = np.stack(parts, axis=1).astype(np.float64)
         if self.asked.kind == "linear":
-            return estimators.linear(design, columns[outcome][keep]), len(design)
+            return estimators.linear(design, columns[outcome][keep], _weights(columns, keep)), len(design)
         yes = _is(self.asked.value, columns[outcome][keep])
-        return estimators.logistic(design, yes.astype(np.float64)), len(design)
+        return estimators.logistic(design, yes.astype(np.float64), _weights(columns, keep)), len(design)
 
     def shown(self, found: Intervals) -> Intervals:
         return found
@@ -155,7 +160,10 @@ class CrossTable:
         keep = _complete(columns, self.asked.columns)
         first, second = (self._codes(name, columns[name][keep]) for name in self.asked.columns)
         cell = first * len(self.levels[self.asked.columns[1]]) + second
-        return estimators.shares(cell[(first >= 0) & (second >= 0)], len(self.terms)), int(keep.sum())
+        known = (first >= 0) & (second >= 0)
+        weights = _weights(columns, keep)
+        found = estimators.shares(cell[known], len(self.terms), None if weights is None else weights[known])
+        return found, int(keep.sum())
 
     def _codes(self, name: str, values: Values) -> IntArray:
         if name in self.cuts:
@@ -201,7 +209,8 @@ class Survival:
         if group is not None:
             keep &= columns[str(self.asked.by)] == group
         event = _is(self.asked.value, columns[str(self.asked.event)][keep])
-        return estimators.kaplan_meier(columns[self.asked.columns[0]][keep], event.astype(np.float64)), int(keep.sum())
+        time, weights = columns[self.asked.columns[0]][keep], _weights(columns, keep)
+        return estimators.kaplan_meier(time, event.astype(np.float64), weights), int(keep.sum())
 
     def shown(self, found: Intervals) -> Intervals:
         """From log(-log S) back to S, which turns the ends of the interval round."""

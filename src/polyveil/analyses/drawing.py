@@ -28,6 +28,8 @@ from polyveil.verification import ReleaseLike, load_release
 
 Values = npt.NDArray[Any]
 """A column: floats with NaN for missing, or texts with None for missing."""
+WEIGHT = "\0weight"
+"""The sampling weights among the columns, under a name that no column has."""
 Draw = Callable[[np.random.Generator], Mapping[str, Values]]
 
 
@@ -38,6 +40,11 @@ class Pair:
     original: Mapping[str, Values]
     draw: Draw
     quasi: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns, without the weights."""
+        return tuple(name for name in self.original if name != WEIGHT)
 
     def is_number(self, name: str) -> bool:
         """Whether a column has numbers or dates (in days)."""
@@ -61,9 +68,13 @@ def pair_of(release: ReleaseLike, original: Table) -> Pair:
     for name in others:
         cells = original.frame.get_column(name)
         known[name] = _values(cells, kinds.get(name, cells.dtype.is_numeric()))
+    if policy.sampling_weight is not None and people.sampling is not None:
+        known[WEIGHT] = people.sampling
     drawers = {name: _drawer(column, frame.get_column(name)) for name, column in quasi.items()}
     if "linked" not in manifest:
         drawers |= {name: _fixed(_values(frame.get_column(name), known[name].dtype == np.float64)) for name in others}
+        if WEIGHT in known:
+            drawers[WEIGHT] = _fixed(_values(frame.get_column(str(policy.sampling_weight)), True))
         return Pair(known, lambda rng: {name: draw(rng) for name, draw in drawers.items()}, tuple(quasi))
     slices = [_slice(about, tables[about["table"]], frame, known) for about in manifest["linked"]["slices"]]
     apart = {name for one in manifest["linked"]["slices"] for name in one["attributes"]}

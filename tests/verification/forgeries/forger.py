@@ -115,7 +115,8 @@ class Forger:
         for models, statistics in claims:
             for claim, model in zip(self.manifest["claims"], models, strict=False):
                 values = model.measure_all(statistics)
-                claim |= {"measured": float(values[model.worst(values)]), "mean": float(np.mean(values))}
+                figures = {"measured": float(values[model.worst(values)]), "mean": float(np.mean(values))}
+                claim |= {name: value if np.isfinite(value) else None for name, value in figures.items()}
             sizes = statistics.sizes
             self.manifest["classes"] = statistics.classes
             self.manifest["class_size"] = {
