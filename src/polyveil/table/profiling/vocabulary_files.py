@@ -49,7 +49,7 @@ class Vocabulary:
     inside: dict[str, set[str]] = field(default_factory=dict)
     exact: dict[str, set[str]] = field(default_factory=dict)
     code: dict[str, set[str]] = field(default_factory=dict)
-    """Beginnings of names that are one word: codes of surveys."""
+    """Beginnings of names that are one word or have figures: codes of surveys."""
     rows: dict[tuple[str, ...], set[str]] = field(default_factory=dict)
     """Several words in a row; of the last one, the beginning is enough if it has a star."""
     abbreviations: dict[str, tuple[str, ...]] = field(default_factory=dict)

@@ -87,7 +87,7 @@ def _found(parts: tuple[str, ...], known: Vocabulary, *, sentence: bool = False)
         for word in {squashed, squashed.rstrip("0123456789")}:
             yield from ((3, topic) for topic in topics(known.exact, word))
             yield from ((2, topic) for topic in topics(known.whole, word))
-        if sum(part.isalpha() for part in parts) == 1:
+        if len(parts) == 1 or any(part.isdigit() for part in parts):
             yield from ((1, t) for end in range(2, len(squashed) + 1) for t in topics(known.code, squashed[:end]))
     for inside in _longest([word for word in known.inside if word in squashed], parts if sentence else (squashed,)):
         size = 0 if len(inside) == 1 else 2 if len(inside) >= _LONG_WORD else 1  # one Chinese sign says least
