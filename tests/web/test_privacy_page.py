@@ -33,6 +33,12 @@ def test_risk_is_asked_for_by_its_attacker(page: Page, server: Server) -> None:
     page.get_by_label("Attacker").click()
     page.get_by_role("option", name=re.compile("Journalist")).click()
     expect(page.get_by_label("Share of the population in the table")).to_have_value("0.01")
+    page.get_by_label("The population is known by").click()
+    page.get_by_role("option", name="A table with everybody in it").click()
+    expect(page.get_by_text("Upload one row per person, with all quasi-identifiers.")).to_be_visible()
+    people = {"name": "register.csv", "mimeType": "text/csv", "buffer": b"age\n1\n"}
+    page.get_by_label("Choose a table of the population").set_input_files(people)  # type: ignore[arg-type]
+    expect(page.get_by_text("Counted in population.csv.")).to_be_visible()
 
 
 def test_k_can_be_about_few_columns(page: Page, server: Server) -> None:
