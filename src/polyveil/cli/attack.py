@@ -72,6 +72,10 @@ def attack(
         raise typer.Exit(1)
 
 
+MOST_ASSUMPTIONS = 5
+"""A kind of attack with more assumptions has one for every pair of columns; the first stands for them."""
+
+
 def show_attacks(report: AttackReport) -> None:
     """The verdict in words, the most serious first; then one line per attack, and what each assumes."""
     from polyveil.cli.show import console, plain_table
@@ -98,8 +102,21 @@ def show_attacks(report: AttackReport) -> None:
         "highest certainty for any one person; tried: how much was attacked of what could be",
         style="dim",
     )
-    for assumes in dict.fromkeys(f"{found.name}: {found.adversary}" for found in report.attacks if found.trials):
-        out.print(assumes, style="dim")
+    for name, assumed in _assumptions(report).items():
+        shown = assumed if len(assumed) <= MOST_ASSUMPTIONS else assumed[:1]
+        for assumes in shown:
+            out.print(f"{name}: {assumes}", style="dim")
+        if len(shown) < len(assumed):
+            out.print(f"{name}: and the same for {len(assumed) - 1} other columns or pairs of columns", style="dim")
+
+
+def _assumptions(report: AttackReport) -> dict[str, list[str]]:
+    """What each kind of attack assumes, every sentence once."""
+    found: dict[str, list[str]] = {}
+    for attack in report.attacks:
+        if attack.trials and attack.adversary not in found.setdefault(attack.name, []):
+            found[attack.name].append(attack.adversary)
+    return found
 
 
 def _cells(found: Attack) -> list[str]:
