@@ -8,6 +8,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 README, METHODS, PEERS = ROOT / "README.md", ROOT / "docs" / "methods" / "index.md", ROOT / "docs" / "peers.md"
+BOUND = ROOT / "docs" / "concepts" / "bound.md"
 SIFT = ROOT / "docs" / "methods" / "sift.md"
 PEOPLE = ROOT / "docs" / "how-to" / "people.md"
 LINKED = ROOT / "docs" / "how-to" / "linked-tables.md"

@@ -6,7 +6,7 @@ of a range is its nearer end, because codes of a hierarchy run depth-first.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +21,8 @@ DEPTH = 128
 """Nodes that wait at most: two per level."""
 CHUNK = 512
 """Tuples between two looks at the clock."""
+
+Stop = Callable[[], bool]
 
 
 class Nearest(NamedTuple):
@@ -148,7 +150,7 @@ def grow_tree(points: Points) -> Tree:
 
 
 def nearest_tuples(
-    points: Points, tree: Tree, wanted: int, credit: FloatArray | None = None, stop: Callable[[], bool] = lambda: False
+    points: Points, tree: Tree, wanted: int, credit: FloatArray | None = None, stop: Stop = lambda: False
 ) -> Nearest:
     """The `wanted` nearest other tuples of every tuple, by cost less the other's credit.
 
@@ -157,17 +159,27 @@ def nearest_tuples(
     count = len(points.codes)
     wanted = max(min(wanted, count - 1), 1)
     credit = np.zeros(count) if credit is None else credit
-    highest = _most(credit, tree)
     tuples, costs = (
         np.full((count, wanted), -1, dtype=np.int32),
         np.full((count, wanted), -float(credit.max(initial=0))),
     )
+    for first, some in nearest_in_chunks(points, tree, wanted, credit, stop):
+        tuples[first : first + CHUNK], costs[first : first + CHUNK] = some
+    return Nearest(tuples, costs)
+
+
+def nearest_in_chunks(
+    points: Points, tree: Tree, wanted: int, credit: FloatArray, stop: Stop
+) -> Iterator[tuple[int, Nearest]]:
+    """The same for some tuples after the other, with the number of their first, until `stop`."""
+    count, highest = len(points.codes), _most(credit, tree)
     for first in range(0, count, CHUNK):
         if stop():
-            break
-        some = slice(first, first + CHUNK)
-        find_nearest(*points.costs, points.codes, *tree, credit, highest, first, tuples[some], costs[some])
-    return Nearest(tuples, costs)
+            return
+        lines = min(CHUNK, count - first)
+        tuples, costs = np.empty((lines, wanted), dtype=np.int32), np.empty((lines, wanted))
+        find_nearest(*points.costs, points.codes, *tree, credit, highest, first, tuples, costs)
+        yield first, Nearest(tuples, costs)
 
 
 def _most(credit: FloatArray, tree: Tree) -> FloatArray:

@@ -10,10 +10,13 @@ import numpy as np
 
 from polyveil.arrays import IntArray
 from polyveil.bounds.costs import points_of
-from polyveil.bounds.prices import Crowd, Stop, crowd_bound
+from polyveil.bounds.floors import floors
+from polyveil.bounds.mixed import mixing_bound
+from polyveil.bounds.nearest import Stop, grow_tree
+from polyveil.bounds.needs import needs_of
+from polyveil.bounds.prices import Crowd, crowd_bound
 from polyveil.bounds.required import Required, required_of
 from polyveil.bounds.result import LossBound
-from polyveil.bounds.transport import affordable, transported, values_of
 from polyveil.measure.boxes import class_boxes
 from polyveil.measure.loss import width
 from polyveil.models import Attribute, Model
@@ -22,10 +25,9 @@ from polyveil.table.coded import CodedTable
 
 ROUNDING = 1e-9
 """Taken off, so that sums of rounded numbers do not exceed the true one."""
-SHARE = 0.4
-"""Of the seconds, for the size of classes and again for closeness; the rest is for both together."""
-LITTLE = 0.03
-"""A quasi-identifier that closeness costs less than this share is left to the size of classes."""
+FLOORS, MIXING, REST = 0.2, 0.5, 0.05
+"""Shares of the seconds: for the values that classes need, for closeness, and twice for columns that it leaves over.
+The size of classes has what is left."""
 
 
 def bound_of(
@@ -54,28 +56,34 @@ def bound_of(
 
 
 def _of_rows(table: CodedTable, required: Required, may_leave_out: bool, seconds: float) -> float:
-    """The least sum over all rows: by the size of classes, by closeness, or by each in some of the columns."""
-    by_size = _by_size(table, required.size, may_leave_out, SHARE * seconds if required.closeness else seconds)
-    codes = {column.name: column.codes for column in table.sensitive}
-    closeness = affordable(codes, required.closeness)
-    if not closeness or not table.quasi:
-        return by_size
-    values = values_of(codes, closeness)
-    moved = transported(table.quasi, values, SHARE * seconds, may_leave_out=may_leave_out)
-    heavy = moved.by_column > LITTLE * max(moved.total, by_size)
-    rest = replace(table, quasi=tuple(c for c, much in zip(table.quasi, heavy, strict=True) if not much))
-    mixed = float(moved.by_column[heavy].sum())
-    if heavy.any() and rest.quasi:
-        mixed += _by_size(rest, required.size, may_leave_out, (1.0 - 2.0 * SHARE) * seconds)
-    return max(by_size, moved.total, mixed)
+    """The least sum over all rows: by size and values of classes, by closeness, or by each in some of the columns."""
+    if not table.quasi:
+        return 0.0
+    begun = time.perf_counter()
+    crowd = _crowd_of(table, required, may_leave_out, _clock(FLOORS * seconds))
+    floor = crowd.floor[table.quasi_tuples.of_row]
+    mixed = mixing_bound(table, required.closeness, floor, MIXING * seconds, may_leave_out=may_leave_out)
+    beside = 0.0
+    if mixed is not None and len(mixed.columns) < len(table.quasi):
+        rest = replace(table, quasi=tuple(column for a, column in enumerate(table.quasi) if a not in mixed.columns))
+        beside = _summed(_crowd_of(rest, required, may_leave_out, _clock(REST * seconds)), REST * seconds)
+    by_size = _summed(crowd, max(seconds - (time.perf_counter() - begun), 0.0))
+    return by_size if mixed is None else max(by_size, mixed.with_floors, mixed.alone + beside)
 
 
-def _by_size(table: CodedTable, size: int, may_leave_out: bool, seconds: float) -> float:
-    """The least sum over all rows, if classes have at least so many of them."""
+def _summed(crowd: Crowd, seconds: float) -> float:
+    return float(crowd.counts @ crowd_bound(crowd, _clock(seconds)))
+
+
+def _crowd_of(table: CodedTable, required: Required, may_leave_out: bool, stop: Stop) -> Crowd:
+    """The tuples of a table, and what each must lose for the values that a class needs."""
     tuples = table.quasi_tuples
+    points = points_of(table.quasi, tuples.codes)
+    tree, needs, floor = grow_tree(points), needs_of(table, required.constraints, stop), np.zeros(len(tuples.counts))
+    if needs is not None:
+        floor = floors(points, tree, tuples.counts, needs, required.size, stop)
     left_out = float(len(table.quasi)) if may_leave_out else np.inf
-    crowd = Crowd(points_of(table.quasi, tuples.codes), tuples.counts, size, left_out)
-    return float(tuples.counts @ crowd_bound(crowd, _clock(seconds)))
+    return Crowd(points, tree, tuples.counts, required.size, np.minimum(floor, left_out), left_out)
 
 
 def _clock(seconds: float) -> Stop:
@@ -92,6 +100,7 @@ def _of_people(table: CodedTable, people: IntArray, required: Required, seconds:
     for a, column in enumerate(table.quasi):
         own += width(column.domain, boxes.low[:, a], boxes.high[:, a], boxes.distinct[:, a])
     tuples = one_row_each.quasi_tuples
-    crowd = Crowd(points_of(table.quasi, tuples.codes), tuples.counts, required.size)
+    points = points_of(table.quasi, tuples.codes)
+    crowd = Crowd(points, grow_tree(points), tuples.counts, required.size, np.zeros(len(tuples.counts)))
     around = crowd_bound(crowd, _clock(seconds), with_prices=False)[tuples.of_row]
     return float(rows @ np.maximum(own, around))

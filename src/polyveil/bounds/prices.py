@@ -8,18 +8,19 @@ the mean price of C. So whatever the prices,
 and with all prices 0 this is the smallest box around each row and k - 1 others. Prices that rise where a row is in no
 best class and fall where it is in many raise the sum, step by step, towards the linear program over all classes; the
 best sum seen counts. A row that may be left out costs 1 per quasi-identifier, and no more is counted for it then.
+
+A class also costs at least what each of its rows must lose for the values that the class needs (`floors`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.bounds.costs import Points
-from polyveil.bounds.nearest import Nearest, Tree, grow_tree, nearest_tuples
+from polyveil.bounds.nearest import Nearest, Stop, Tree, nearest_tuples
 from polyveil.bounds.reduced import least_reduced
 
 NEAR, LIKED = 24, 64
@@ -34,16 +35,19 @@ FIRST_STEP, LAST_STEP = 0.02, 2e-4
 STEEPEST = -3.0
 """However many want a row, its price falls by at most three steps at once."""
 
-Stop = Callable[[], bool]
-
 
 @dataclass(frozen=True, eq=False)
 class Crowd:
-    """Distinct tuples, how many rows each has, the least rows of a class, and what a row left out costs (or inf)."""
+    """Distinct tuples, how many rows each has, the least rows of a class, what a row left out costs (or inf).
+
+    Whatever its box, a class costs at least the `floor` of each of its tuples.
+    """
 
     points: Points
+    tree: Tree
     counts: IntArray
     k: int
+    floor: FloatArray
     left_out: float = np.inf
 
 
@@ -51,15 +55,13 @@ class Crowd:
 class _Search:
     crowd: Crowd
     stop: Stop
-    tree: Tree = field(init=False)
     near: Nearest = field(init=False)
     best: float = 0.0
     by_tuple: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        count = len(self.crowd.counts)
-        self.tree = grow_tree(self.crowd.points)
-        self.near = nearest_tuples(self.crowd.points, self.tree, max(NEAR, self.crowd.k), stop=self.stop)
+        crowd, count = self.crowd, len(self.crowd.counts)
+        self.near = nearest_tuples(crowd.points, crowd.tree, max(NEAR, crowd.k), stop=self.stop)
         self.by_tuple = np.zeros(count)
 
     def evaluate(self, prices: FloatArray, liked: Nearest, since: FloatArray) -> FloatArray | None:
@@ -81,6 +83,7 @@ class _Search:
                 crowd.points.codes,
                 crowd.counts,
                 prices,
+                crowd.floor,
                 self.near.tuples[some],
                 liked.tuples[some],
                 beyond[some],
@@ -92,7 +95,7 @@ class _Search:
                 demand,
             )
         undone = np.isnan(value)
-        value[undone] = 0.0 if not prices.any() else -np.inf
+        value[undone] = crowd.floor[undone] if not prices.any() else -np.inf
         by_tuple = prices + np.minimum(value, crowd.left_out - prices)
         total = float(crowd.counts @ by_tuple)
         if total > self.best:
@@ -104,7 +107,7 @@ def crowd_bound(crowd: Crowd, stop: Stop, *, with_prices: bool = True) -> FloatA
     """What a row of each tuple loses at least: in sum over all rows, or without prices each row by itself."""
     count = len(crowd.counts)
     if crowd.k <= 1 or count <= 1 or crowd.points.codes.shape[1] == 0:
-        return np.zeros(count)
+        return np.minimum(crowd.floor, crowd.left_out)
     search = _Search(crowd, stop)
     nothing = np.zeros(count)
     none_liked = Nearest(np.full((count, 1), -1, dtype=np.int32), np.full((count, 1), -np.inf))
@@ -120,7 +123,7 @@ def _ascend(search: _Search) -> None:
     kept, reached = prices, -np.inf
     for _ in range(ROUNDS):
         prices = kept
-        liked = nearest_tuples(crowd.points, search.tree, LIKED, credit=prices, stop=search.stop)
+        liked = nearest_tuples(crowd.points, crowd.tree, LIKED, credit=prices, stop=search.stop)
         since, stalled = prices, 0
         while stalled <= PATIENCE:
             before = search.best

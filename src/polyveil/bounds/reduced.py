@@ -15,7 +15,8 @@ from __future__ import annotations
 import numpy as np
 
 from polyveil.arrays import Codes, FloatArray, IntArray
-from polyveil.methods.kernels import ORDERED, njit
+from polyveil.bounds.branches import count_axes, is_second, measure_axes, next_reach, sort_by, within_reach
+from polyveil.methods.kernels import njit
 
 TIED = 1e-12
 
@@ -74,24 +75,13 @@ def relaxed(
 
 
 @njit
-def sort_by(count: int, alive: Codes, rest: FloatArray) -> None:
-    """Sort the first candidates by what is left of their cost."""
-    for i in range(1, count):
-        c = alive[i]
-        key, j = rest[c], i
-        while j > 0 and rest[alive[j - 1]] > key:
-            alive[j] = alive[j - 1]
-            j -= 1
-        alive[j] = c
-
-
-@njit
 def least_reduced(
     shape: IntArray,
     cost: FloatArray,
     codes: Codes,
     counts: IntArray,
     prices: FloatArray,
+    floor: FloatArray,
     near: Codes,
     liked: Codes,
     beyond: FloatArray,
@@ -105,16 +95,15 @@ def least_reduced(
     """Fill `value`, from tuple `begin` on, with a bound of cost less mean price of any class around the tuple.
 
     Candidates are the tuples in `near` and `liked` (-1: none). A pair with any other costs at least `beyond` of the
-    tuple, and at least that other's price plus `margin`. `demand` counts how many
-    rows of each tuple the best classes found take.
+    tuple, and at least that other's price plus `margin`. Whatever its box, a class costs at least the `floor` of
+    each of its tuples. `demand` counts how many rows of each tuple the best classes found take.
     """
     width, listed = codes.shape[1], near.shape[1]
-    axes = 0
-    for a in range(width):
-        axes += 2 if shape[a, 0] == ORDERED else 1
+    axes = count_axes(shape)
     most = listed + liked.shape[1] + 2
     of, copies = np.empty(most, dtype=np.int32), np.empty(most, dtype=np.int64)
     price, ahead, far = np.empty(most), np.empty(most), np.empty((most, axes))
+    least, due = np.empty(most), np.empty(most)
     alive, rest = np.empty((axes + 1, most), dtype=np.int32), np.empty((axes + 1, most))
     held = np.empty(axes + 1, dtype=np.int64)
     fixed, reach = np.empty(axes + 1), np.empty(axes + 1)
@@ -126,6 +115,7 @@ def least_reduced(
         r = begin + line
         own, found = prices[r], 0
         of[0], copies[0], price[0], rest[0, 0], found = r, counts[r] - 1, own, 0.0, 1
+        least[0] = floor[r]
         is_near[r] = 1
         for i in range(listed + liked.shape[1]):
             j = near[line, i] if i < listed else liked[line, i - listed]
@@ -135,6 +125,7 @@ def least_reduced(
                 for a in range(width):
                     total += cost[shape[a, 2] + codes[r, a] * shape[a, 1] + codes[j, a]]
                 of[found], copies[found], price[found], rest[0, found] = j, counts[j], prices[j], total
+                least[found] = max(floor[j], floor[r])
                 found += 1
         for i in range(found):
             is_near[of[i]] = 0
@@ -142,38 +133,29 @@ def least_reduced(
         highest = own
         for i in range(found):
             highest = max(highest, price[i])
-        sort_by(found, alive[0], rest[0])
+            due[i] = max(rest[0, i], least[i])
+        sort_by(found, alive[0], due)
         best, taken = np.inf, 0
         if beyond[line] < np.inf:
             # A class with a row that is not listed costs at least `beyond`, and no less than each of its pairs.
             for i in range(found):
                 rest[1, i] = 0.0
                 alive[1, i] = i
-                ahead[i] = price[i] - max(rest[0, i], beyond[line])
+                ahead[i] = price[i] - max(due[i], beyond[line])
             rest[1, found], alive[1, found], copies[found] = 0.0, found, 2 * k
             ahead[found] = -margin[line]
-            alone = own - beyond[line]
+            alone = own - max(beyond[line], floor[r])
             best = relaxed(
                 0.0, found + 1, alive[1], rest[1], ahead, copies, alone, k, np.inf, top, top_of, chosen, size
             )
-        root = relaxed(0.0, found, alive[0], rest[0], price, copies, own, k, best, top, top_of, chosen, size)
+        root = relaxed(0.0, found, alive[0], due, price, copies, own, k, best, top, top_of, chosen, size)
         if steps == 0 or root >= best - TIED:
             if root < best:
                 best, taken = root, size[0]
                 for j in range(taken - 1):
                     members[j] = of[chosen[j]]
         else:
-            for i in range(found):
-                axis = 0
-                for a in range(width):
-                    apart = cost[shape[a, 2] + codes[r, a] * shape[a, 1] + codes[of[i], a]]
-                    if shape[a, 0] == ORDERED:
-                        above = apart < 1.0 and codes[of[i], a] > codes[r, a]
-                        far[i, axis], far[i, axis + 1] = (0.0, apart) if above else (apart, 0.0)
-                        axis += 2
-                    else:
-                        far[i, axis] = apart
-                        axis += 1
+            measure_axes(shape, cost, codes, r, of, found, far)
             # The true cost of the box around the class found by pairs is there to be beaten.
             real, mean = 0.0, own
             for axis in range(axes):
@@ -181,8 +163,10 @@ def least_reduced(
                 for j in range(size[0] - 1):
                     reached = max(reached, far[chosen[j], axis])
                 real += reached
+            real = max(real, floor[r])
             for j in range(size[0] - 1):
                 mean += price[chosen[j]]
+                real = max(real, least[chosen[j]])
             if real - mean / size[0] < best:
                 best, taken = real - mean / size[0], size[0]
                 for j in range(taken - 1):
@@ -190,39 +174,35 @@ def least_reduced(
             level, visited = 0, 0
             held[0], fixed[0], reach[0] = found, 0.0, -1.0
             while level >= 0:
-                further = np.inf
-                whole = False  # a box with numbers and "missing": its other end is free
-                first = axis_of(shape, level)
-                if first >= 0 and level > 0 and reach[level - 1] >= 1.0:
-                    whole = True
-                if whole:
-                    further = 0.0 if reach[level] < 0.0 else np.inf
-                else:
-                    for i in range(held[level]):
-                        d = far[alive[level, i], level]
-                        if d > reach[level] and d < further:
-                            further = d
-                    if reach[level] < 0.0:
-                        further = 0.0
+                free = level > 0 and is_second(shape, level) and reach[level - 1] >= 1.0
+                further = next_reach(level, held[level], alive[level], far, reach[level], free)
                 if further == np.inf or fixed[level] + further - highest >= best - TIED:
                     level -= 1
                     continue
                 reach[level] = further
-                kept = 0
-                frees = axis_of(shape, level + 1) >= 0 and further >= 1.0
-                for i in range(held[level]):
-                    c = alive[level, i]
-                    d = 0.0 if whole else far[c, level]
-                    if d <= further:
-                        alive[level + 1, kept] = c
-                        rest[level + 1, c] = max(rest[level, c] - d - (far[c, level + 1] if frees else 0.0), 0.0)
-                        kept += 1
-                sort_by(kept, alive[level + 1], rest[level + 1])
-                bound = relaxed(
-                    fixed[level] + further,
-                    kept,
+                frees = further >= 1.0 and is_second(shape, level + 1)
+                kept = within_reach(
+                    level,
+                    further,
+                    free,
+                    frees,
+                    held[level],
+                    alive[level],
+                    rest[level],
+                    far,
                     alive[level + 1],
                     rest[level + 1],
+                )
+                spent = fixed[level] + further
+                for i in range(kept):
+                    c = alive[level + 1, i]
+                    due[c] = max(rest[level + 1, c], least[c] - spent)
+                sort_by(kept, alive[level + 1], due)
+                bound = relaxed(
+                    spent,
+                    kept,
+                    alive[level + 1],
+                    due,
                     price,
                     copies,
                     own,
@@ -242,7 +222,7 @@ def least_reduced(
                         members[j] = of[chosen[j]]
                 else:
                     level += 1
-                    held[level], fixed[level], reach[level] = kept, fixed[level - 1] + further, -1.0
+                    held[level], fixed[level], reach[level] = kept, spent, -1.0
         value[line] = best
         if taken > 0:
             share = counts[r] / taken
@@ -251,17 +231,3 @@ def least_reduced(
                 demand[members[j]] += share
         else:
             demand[r] += counts[r]
-
-
-@njit
-def axis_of(shape: IntArray, level: int) -> int:
-    """The ordered attribute whose upper end is the axis of this level, or -1."""
-    axis = 0
-    for a in range(len(shape)):
-        if shape[a, 0] == ORDERED:
-            if axis + 1 == level:
-                return a
-            axis += 2
-        else:
-            axis += 1
-    return -1

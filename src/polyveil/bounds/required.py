@@ -1,4 +1,4 @@
-"""What every class of a release must have, as far as a bound of the loss uses it: a number of rows, and closeness.
+"""What every class of a release must have, as far as a bound of the loss uses it: rows, values, and closeness.
 
 Guarantees that are not used here can only raise the loss, so leaving them out keeps the bound valid.
 """
@@ -16,13 +16,16 @@ from polyveil.models.constraints import Closeness, Constraint, MinDistinct, MinE
 
 LARGEST = 2_000
 """Class sizes tried for closeness."""
+MOST_RANGES = 5_000
+"""Ranges, over all constraints, that are looked at for each of them."""
 
 
 @dataclass(frozen=True, eq=False)
 class Required:
-    """`size` rows in every class - people, if rows are about people with several - and closeness to the whole table."""
+    """`size` rows in every class - people, if rows are about people with several - and constraints, closeness apart."""
 
     size: int
+    constraints: tuple[Constraint, ...]
     closeness: tuple[Closeness, ...]
 
 
@@ -34,7 +37,7 @@ def required_of(models: Sequence[Model], attributes: Mapping[str, Attribute], *,
         sizes = [each.rows for each in asked if isinstance(each, MinSize)]
     else:
         sizes = [*(_least_rows(each) for each in asked), _least_close(close)]
-    return Required(max([1, *sizes]), close)
+    return Required(max([1, *sizes]), tuple(asked), close)
 
 
 def _least_rows(asked: Constraint) -> int:
@@ -56,8 +59,10 @@ def _least_rows(asked: Constraint) -> int:
 
 def _least_close(close: Sequence[Closeness]) -> int:
     """The least number of rows whose whole counts can be near enough: every range is rounded on its own."""
+    upto = np.cumsum([len(each.weight) for each in close])
+    few = [each for each, ranges in zip(close, upto, strict=True) if ranges <= MOST_RANGES]
     for rows in range(1, LARGEST + 1):
-        if all(_rounded(each, rows) <= each.limit + TOLERANCE for each in close):
+        if all(_rounded(each, rows) <= each.limit + TOLERANCE for each in few):
             return rows
     return LARGEST + 1
 

@@ -10,16 +10,12 @@ w(B) + g_B(value) instead of w(B), and a release loses at least
 
     sum over rows of the least of w(B) + g_B(value) over the boxes B around the row,
 
-whatever s and lambda are. The best ones are the dual prices of a linear program: how to share the rows out among boxes,
-in fractions, so that each box is close. What the solver returns is only used as s and lambda: the sum above is then
-computed from them, so an inexact solution gives a smaller bound, never a wrong one.
-
-Disjoint sets of quasi-identifiers add up, because the cost of a box is a sum over its quasi-identifiers.
+whatever s and lambda are: `mixing` looks for good ones. Disjoint sets of quasi-identifiers add up, because the cost of
+a box is a sum over its quasi-identifiers.
 """
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -34,25 +30,24 @@ BINS = 8
 """Stretches of an ordered quasi-identifier that are told apart."""
 MOST_CELLS = 64
 """Groups of values of a quasi-identifier that are told apart."""
-MOST_SHARES, MOST_IN_PAIRS = 30_000, 12_000
-"""Variables of a linear program over one quasi-identifier, which is left out beyond; and over two of them."""
-
-MOST_TUPLES, MOST_INSIDE = MOST_SHARES // 2, 2_000_000
+MOST_TUPLES, MOST_INSIDE = 15_000, 2_000_000
 """Sensitive tuples, and ranges times tuples, of the constraints that are looked at."""
-
-PER_SECOND = 500_000
-"""Numbers of a linear program, about, that are made ready in a second; larger ones are left out, since neither that nor
-the solver's own preparation can be stopped."""
+MOST_COVERED = 50_000_000
+"""Boxes times cells of a reach."""
 
 
 @dataclass(frozen=True, eq=False)
 class Reach:
-    """Boxes over some quasi-identifiers: which cells each covers, and the least it costs."""
+    """Boxes over some quasi-identifiers: which cells each covers, and the least it costs.
+
+    Boxes over more quasi-identifiers than before know the box that they are made of in `within`.
+    """
 
     cell_of_row: IntArray
     covers: BoolArray
     cost: FloatArray
     columns: int = 1
+    within: IntArray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,24 +87,14 @@ def values_of(codes: dict[str, IntArray], closeness: Sequence[Closeness]) -> Val
     )
 
 
-def affordable(codes: dict[str, IntArray], closeness: Sequence[Closeness]) -> list[Closeness]:
-    """The constraints of fewest ranges, as many as make a linear program of bearable size.
-
-    A release that keeps all constraints keeps these: fewer of them give a smaller bound, never a wrong one.
-    """
-    chosen: list[Closeness] = []
-    columns: list[IntArray] = []
-    ranges = 0
-    for each in sorted(closeness, key=lambda one: np.count_nonzero(one.weight)):
-        columns.append(codes[each.attribute].astype(np.int64))
-        ranges += int(np.count_nonzero(each.weight))
-        if ranges * len(np.unique(columns[-1])) > MOST_INSIDE:
-            break
-        count = len(distinct(columns, [int(c.max(initial=0)) + 1 for c in columns], len(columns[0])).counts)
-        if count > MOST_TUPLES or ranges * count > MOST_INSIDE:
-            break
-        chosen.append(each)
-    return [each for each in closeness if any(each is one for one in chosen)]
+def affordable(codes: dict[str, IntArray], closeness: Sequence[Closeness]) -> bool:
+    """Whether the tuples of some constraints, and their ranges, are few enough to be looked at together."""
+    columns = [codes[each.attribute].astype(np.int64) for each in closeness]
+    ranges = sum(int(np.count_nonzero(each.weight)) for each in closeness)
+    if ranges * max(len(np.unique(column)) for column in columns) > MOST_INSIDE:
+        return False
+    count = len(distinct(columns, [int(c.max(initial=0)) + 1 for c in columns], len(columns[0])).counts)
+    return count <= MOST_TUPLES and ranges * count <= MOST_INSIDE
 
 
 def reach_of(column: QuasiColumn) -> Reach:
@@ -178,125 +163,16 @@ def _stretches(column: QuasiColumn, domain: OrderedDomain) -> Reach:
     return Reach(np.where(column.codes == domain.null_code, bins, cell).astype(np.int64), covers, cost)
 
 
-def together(one: Reach, two: Reach) -> Reach:
-    """Boxes over the quasi-identifiers of both."""
+def together(one: Reach, two: Reach) -> Reach | None:
+    """Boxes over the quasi-identifiers of both, None if they are too many."""
     size = two.covers.shape[1]
     cell = one.cell_of_row * size + two.cell_of_row
     present, cell_of_row = np.unique(cell, return_inverse=True)
+    if len(one.cost) * len(two.cost) * len(present) > MOST_COVERED:
+        return None
     covers = one.covers[:, present // size][:, None, :] & two.covers[:, present % size][None, :, :]
     covers = covers.reshape(-1, len(present))
     cost = (one.cost[:, None] + two.cost[None, :]).ravel()
-    used = covers.any(axis=1)
-    return Reach(cell_of_row.astype(np.int64), covers[used], cost[used], one.columns + two.columns)
-
-
-def transport_bound(
-    reach: Reach, values: Values, seconds: float, *, may_leave_out: bool = False, most: int = MOST_SHARES
-) -> float:
-    """The least sum over all rows of what they lose in the quasi-identifiers of the reach.
-
-    A row that may be left out is in no class, and loses 1 in each of them.
-    """
-    cells = reach.covers.shape[1]
-    counts = np.bincount(reach.cell_of_row * values.count + values.of_row, minlength=cells * values.count)
-    counts = counts.reshape(cells, values.count)
-    shares = int((reach.covers @ (counts > 0)).sum())
-    if len(reach.cost) < 2 or shares > most or shares * len(values.weight) > PER_SECOND * seconds:
-        return 0.0
-    prices = _dual_prices(reach, values, counts, seconds)
-    charged = reach.cost[:, None] + prices @ values.inside
-    least = np.full(counts.shape, np.inf)
-    budget = np.zeros(len(reach.cost))
-    for number, limit in enumerate(values.limit):
-        mine = values.owner == number
-        needed = np.abs(prices[:, mine]) / values.weight[mine]
-        budget += limit * needed.max(axis=1, initial=0.0)
-    charged -= budget[:, None]
-    for box in range(len(reach.cost)):
-        inside = reach.covers[box]
-        least[inside] = np.minimum(least[inside], charged[box])
-    if may_leave_out:
-        least = np.minimum(least, reach.columns)
-    return float((counts * np.where(counts > 0, least, 0.0)).sum())
-
-
-def _dual_prices(reach: Reach, values: Values, counts: IntArray, seconds: float) -> FloatArray:
-    """Per box and range the price s, from the linear program that shares out the rows among boxes; 0 if unsolved."""
-    from scipy import sparse
-    from scipy.optimize import linprog
-
-    boxes, ranges, limits = len(reach.cost), len(values.weight), len(values.limit)
-    box, cell, value = np.nonzero(reach.covers[:, :, None] & (counts > 0)[None, :, :])
-    shares = len(box)
-    filled = np.flatnonzero(counts.ravel())
-    place = np.full(counts.size, -1)
-    place[filled] = np.arange(len(filled))
-    every = np.arange(shares)
-    each_row = sparse.coo_array((np.ones(shares), (place[cell * values.count + value], every)), (len(filled), shares))
-    moved = sparse.coo_array(
-        (
-            values.inside[:, value].T.ravel(),
-            ((box[:, None] * ranges + np.arange(ranges)).ravel(), np.repeat(every, ranges)),
-        ),
-        (boxes * ranges, shares),
-    )
-    apart = sparse.eye_array(boxes * ranges)
-    weights = sparse.kron(
-        sparse.eye_array(boxes), (values.owner == np.arange(limits)[:, None]) * values.weight[None, :]
-    )
-    allowed = sparse.coo_array(
-        (
-            np.tile(-values.limit, shares),
-            ((box[:, None] * limits + np.arange(limits)).ravel(), np.repeat(every, limits)),
-        ),
-        (boxes * limits, shares),
-    )
-    above = sparse.vstack(
-        [sparse.hstack([moved, -apart]), sparse.hstack([-moved, -apart]), sparse.hstack([allowed, weights])]
-    )
-    solved = linprog(
-        np.append(reach.cost[box], np.zeros(boxes * ranges)),
-        A_ub=above.tocsr(),
-        b_ub=np.zeros(above.shape[0]),
-        A_eq=sparse.hstack([each_row, sparse.coo_array((len(filled), boxes * ranges))]).tocsr(),
-        b_eq=counts.ravel()[filled] / counts.sum(),
-        method="highs",
-        options={"time_limit": max(seconds, 0.1)},
-    )
-    if solved.x is None or solved.status != 0:
-        return np.zeros((boxes, ranges))
-    dual = -solved.ineqlin.marginals[: 2 * boxes * ranges].reshape(2, boxes, ranges)
-    return np.asarray(dual[0] - dual[1])
-
-
-@dataclass(frozen=True, eq=False)
-class Transported:
-    """The least sums over all rows by quasi-identifier; those of a pair that was solved together share theirs."""
-
-    by_column: FloatArray
-
-    @property
-    def total(self) -> float:
-        return float(self.by_column.sum())
-
-
-def transported(quasi: Sequence[QuasiColumn], values: Values, seconds: float, *, may_leave_out: bool) -> Transported:
-    """Each quasi-identifier by itself, those of few values first; then pairs, which lose more than their sum."""
-    begun = time.perf_counter()
-
-    def left() -> float:
-        return seconds - (time.perf_counter() - begun)
-
-    reaches = [reach_of(column) for column in quasi]
-    order = sorted(range(len(quasi)), key=lambda a: reaches[a].covers.shape[1])
-    found = np.zeros(len(quasi))
-    for a in order:
-        if left() > 0:
-            found[a] = max(transport_bound(reaches[a], values, left(), may_leave_out=may_leave_out), 0.0)
-    for a, b in zip(order[::2], order[1::2], strict=False):
-        if left() > 0:
-            pair = together(reaches[a], reaches[b])
-            both = transport_bound(pair, values, left(), may_leave_out=may_leave_out, most=MOST_IN_PAIRS)
-            if both > found[a] + found[b]:
-                found[[a, b]] = both / 2.0
-    return Transported(found)
+    used = np.flatnonzero(covers.any(axis=1))
+    within = used // len(two.cost)
+    return Reach(cell_of_row.astype(np.int64), covers[used], cost[used], one.columns + two.columns, within)
