@@ -25,7 +25,7 @@ from polyveil.table.coded import CodedTable
 
 ROUNDING = 1e-9
 """Taken off, so that sums of rounded numbers do not exceed the true one."""
-FLOORS, MIXING, REST = 0.2, 0.5, 0.05
+FLOORS, MIXING, REST = 0.35, 0.4, 0.05
 """Shares of the seconds: for the values that classes need, for closeness, and twice for columns that it leaves over.
 The size of classes has what is left."""
 
