@@ -7,7 +7,12 @@ from typing import Any
 from playwright.sync_api import Locator, Page, expect
 
 MOST_TABS = 250
-HAS_FOCUS = "here => here === document.activeElement || here.contains(document.activeElement)"
+WAY = """here => {
+  const now = document.activeElement;
+  if (here.contains(now)) return "";
+  return now.compareDocumentPosition(here) & Node.DOCUMENT_POSITION_PRECEDING ? "Shift+Tab" : "Tab";
+}"""
+"""The key that leads from the focus to an element, nothing where it is there."""
 FOCUSED = ".q-menu [role=option].q-manual-focusable--focused"
 
 
@@ -43,12 +48,13 @@ class Keyboard(Mouse):
     """Never clicks, and never sets the focus itself."""
 
     def reach(self, target: Locator) -> None:
-        """Press Tab until the target has the focus."""
+        """Press Tab, or Shift+Tab where the target is before the focus, until the target has the focus."""
         expect(target).to_be_visible()
         for _ in range(MOST_TABS):
-            if target.evaluate(HAS_FOCUS):
+            key = target.evaluate(WAY)
+            if not key:
                 return
-            self.page.keyboard.press("Tab")
+            self.page.keyboard.press(key)
         raise AssertionError(f"Tab does not lead to {target}")
 
     def press(self, target: Locator) -> None:

@@ -276,7 +276,7 @@
       for (const [key, [title, meaning]] of Object.entries(this.roles)) {
         group.append(make("button", { type: "button", title: meaning, text: title, onclick: () => this.set([...this.chosen], key) }));
       }
-      const clear = make("button", { type: "button", class: "pv-plain-button", text: "Clear the selection", onclick: () => { this.chosen.clear(); this.showChosen(); } });
+      const clear = make("button", { type: "button", class: "pv-plain-button", text: "Clear the selection", onclick: () => { this.chosen.clear(); this.showChosen(); this.every.focus(); } });
       this.bulk.replaceChildren(make("strong", { role: "status", text: `${counted(number)} selected: set to` }), group, clear);
     }
 
