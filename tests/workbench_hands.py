@@ -38,7 +38,7 @@ class Mouse:
         self.page.get_by_role("option", name=option).click()
 
     def choose_role(self, column: str, number: int) -> None:
-        """The role of a column, by its number from 1 to 6."""
+        """The role of a column, by its number from 1 to 7."""
         self.page.get_by_role("radiogroup", name=f"Role of {column}", exact=True).get_by_role("radio").nth(
             number - 1
         ).click()

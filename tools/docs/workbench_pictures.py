@@ -29,7 +29,7 @@ VIEWS = {
     "data": ("/", "Try an example"),
     "table": ("/?table={table}", "Loaded as you scroll"),
     "columns": ("/columns/{table}", "of the people"),
-    "intervals": ("/columns/{table}/1", "the smallest with"),
+    "intervals": ("/columns/{table}/3", "the smallest with"),
     "tree": ("/columns/{table}/6", "Level by level"),
     "privacy": ("/privacy/{table}", "Hide among similar rows (k)"),
     "run": ("/run/{table}", "sift, t = 0.3"),
@@ -96,7 +96,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as work, running(Path(work)) as server, browser() as chromium:
         names = prepared(server.url)
         page = chromium.new_page()
-        page.set_default_timeout(120_000)
+        page.set_default_timeout(60_000)
         page.goto(f"{server.url}/?token={TOKEN}")
         for view, (address, words) in VIEWS.items():
             page.goto(f"{server.url}{address.format(**names)}")

@@ -52,7 +52,8 @@ def _attack_table(report: Mapping[str, Any]) -> None:
     said = " ".join(report["sentences"])
     match report["outcome"]:
         case "holds":
-            notice(said, "success")
+            open_ones = any(each["verdict"] == "no promise" for each in report["attacks"])
+            notice(said, "caution" if open_ones else "success")
         case "fails":
             notice(f"{said} Do not publish this release.", title="Broken")
         case _:

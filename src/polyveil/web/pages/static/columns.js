@@ -54,7 +54,7 @@
       this.rows = make("div", { class: "pv-list", role: "list", "aria-label": "Columns" });
       this.list = make("div", { class: "pv-window", onscroll: () => this.draw(), onkeydown: (event) => this.key(event) }, this.rows);
       const tools = make("div", { class: "pv-row pv-tools" }, this.search, this.byRole, this.byType, make("label", { class: "pv-check" }, this.every, "Select all shown"), this.count);
-      const hint = make("p", { class: "pv-hint", text: "Keyboard: up and down move between columns, left and right or 1 to 6 choose the role, Ctrl+A selects all shown, Ctrl+Z undoes." });
+      const hint = make("p", { class: "pv-hint", text: `Keyboard: up and down move between columns, left and right or 1 to ${Object.keys(this.roles).length} choose the role, Ctrl+A selects all shown, Ctrl+Z undoes.` });
       this.append(
         make("section", { class: "pv-card pv-standing" }, this.figures),
         make("section", { class: "pv-card" }, tools, this.bulk, this.problem, this.list, hint),
