@@ -111,7 +111,7 @@ def test_search_and_filters_find_columns(page: Page) -> None:
 
 def test_many_columns_get_a_role_at_once_and_undo_takes_it_back(page: Page) -> None:
     look_for(page, "item_4", 97)
-    before = page.locator(".pv-column-row [aria-checked=true]").first.inner_text()
+    before = page.locator("[aria-label='Role of item_400'] [aria-checked=true]").inner_text()
     page.get_by_label("Select all shown").check()
     expect(page.get_by_text("97 selected")).to_be_visible()
     page.get_by_role("group", name="Role of the selected columns").get_by_role("button", name="Insensitive").click()

@@ -74,8 +74,10 @@
     // -- what the server knows ------------------------------------------------------------------------------------
 
     async refresh(version) {
-      if (this.changes.length || this.busy || (version !== undefined && version === this.version)) return;
-      await this.ask("columns");
+      if (version !== undefined && version === this.version) return;
+      // What is on its way may be older than what this is about: ask once more after it.
+      this.stale = this.changes.length > 0 || Boolean(this.busy);
+      if (!this.stale) await this.ask("columns");
     }
 
     // One request at a time, so that changes reach the server in the order they were made.
@@ -113,6 +115,10 @@
       }
       this.busy = false;
       this.list.setAttribute("aria-busy", String(this.changes.length > 0));
+      if (this.stale && !this.changes.length && !this.lost) {
+        this.stale = false;
+        await this.ask("columns");
+      }
     }
 
     post(changes) {
