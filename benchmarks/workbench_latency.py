@@ -121,7 +121,7 @@ def main() -> None:
         browser.close()
     if chosen.write:
         before, rest = PAGE.read_text(encoding="utf-8").split(BEGIN)
-        PAGE.write_text(f"{before}{BEGIN}\n{table(found)}\n{END}{rest.split(END)[1]}", encoding="utf-8")
+        PAGE.write_text(f"{before}{BEGIN}\n\n{table(found)}\n\n{END}{rest.split(END)[1]}", encoding="utf-8")
 
 
 def write_table(folder: Path, columns: int, rows: int) -> str:
