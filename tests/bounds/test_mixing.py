@@ -20,6 +20,32 @@ ROWS, SECONDS = 8, 1.0
 
 
 @pytest.mark.parametrize("seed", range(1, 140, 7))
+def test_whoever_is_close_to_the_rows_released_is_nearly_as_close_to_all(seed: int) -> None:
+    """Without the rows left out the rest looks different, by no more than their share."""
+    rng, rows = np.random.default_rng(seed), 30
+    task = small_task(seed, rows)
+    left_out = int(rng.integers(1, 10))
+    released = rng.permutation(rows)[left_out:]
+    some = rng.choice(released, 5, replace=False)
+    close = required_of(task.models, task.attributes, in_people=False).closeness
+    lax = required_of(task.models, task.attributes, in_people=False, left_out=left_out / rows).closeness
+    assert close
+    for asked, looser in zip(close, lax, strict=True):
+        assert looser.limit == pytest.approx(asked.limit + left_out / rows)
+        codes = next(column.codes for column in task.table.sensitive if column.name == asked.attribute)
+        assert (
+            distance(asked, codes[some], codes)
+            <= distance(asked, codes[some], codes[released]) + left_out / rows + 1e-9
+        )
+
+
+def distance(asked: Closeness, some: np.ndarray, all_rows: np.ndarray) -> float:
+    """The earth mover's distance as a weighted sum over ranges of values."""
+    one, two = (np.append(0, np.cumsum(np.bincount(c, minlength=len(asked.whole)))) / len(c) for c in (some, all_rows))
+    return float(asked.weight @ np.abs((one[asked.stop] - one[asked.start]) - (two[asked.stop] - two[asked.start])))
+
+
+@pytest.mark.parametrize("seed", range(1, 140, 7))
 def test_what_closeness_costs_is_not_above_the_best_release_whatever_the_prices(seed: int) -> None:
     task = small_task(seed, ROWS)
     close = required_of(task.models, task.attributes, in_people=False).closeness

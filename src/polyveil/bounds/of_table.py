@@ -39,8 +39,9 @@ def bound_of(
 ) -> LossBound:
     """The bound of a coded table under some models, within some seconds."""
     begun = time.perf_counter()
-    required = required_of(models, attributes, in_people=table.person is not None)
     may_leave_out = int(privacy.suppression_limit * table.rows + 1e-9) > 0
+    left_out = privacy.suppression_limit if may_leave_out else 0.0
+    required = required_of(models, attributes, in_people=table.person is not None, left_out=left_out)
     if table.person is None:
         total = _of_rows(table, required, may_leave_out, seconds)
     else:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,15 +29,32 @@ class Required:
     closeness: tuple[Closeness, ...]
 
 
-def required_of(models: Sequence[Model], attributes: Mapping[str, Attribute], *, in_people: bool) -> Required:
-    """What the models ask of every class."""
+def required_of(
+    models: Sequence[Model], attributes: Mapping[str, Attribute], *, in_people: bool, left_out: float = 0.0
+) -> Required:
+    """What the models ask of every class, if at most a share `left_out` of the rows is left out."""
     asked = [constraint for model in models for constraint in model.constraints(attributes)]
+    if left_out > 0.0:
+        asked = [surely for each in asked if (surely := _against_the_rest(each, left_out)) is not None]
     close = tuple(each for each in asked if isinstance(each, Closeness))
     if in_people:  # other guarantees also count the rows of one person
         sizes = [each.rows for each in asked if isinstance(each, MinSize)]
     else:
         sizes = [*(_least_rows(each) for each in asked), _least_close(close)]
     return Required(max([1, *sizes]), tuple(asked), close)
+
+
+def _against_the_rest(asked: Constraint, left_out: float) -> Constraint | None:
+    """What is left of a constraint if the whole table is taken to be the rows released, whichever these are."""
+    match asked:
+        case Closeness(limit=limit):
+            return replace(asked, limit=limit + left_out)
+        case ShareCap(cap=cap):
+            return replace(asked, cap=cap / max(1.0 - left_out, 1e-9))
+        case MinSize() | MinDistinct() | MinEntropy() | Recursive():
+            return asked
+        case _:
+            return None
 
 
 def _least_rows(asked: Constraint) -> int:
