@@ -116,7 +116,7 @@ def is_exposed(about: ColumnProfile, label: str) -> bool:
 
 def labelled(name: str, rows: int = ROWS) -> Labelled:
     """Draw the cells of every column of a list."""
-    columns = _lines(f"{name}.csv")
+    columns = lines_of(f"{name}.csv")
     rng = np.random.default_rng(len(columns))
     frame = pl.DataFrame([draw(each["kind"], rows, rng).alias(each["column"]) for each in columns])
     labels = {each["column"]: each["description"] for each in columns if each["description"]}
@@ -126,12 +126,13 @@ def labelled(name: str, rows: int = ROWS) -> Labelled:
 def shared_roles() -> dict[str, dict[str, str]]:
     """Roles of the columns of each table in the shared folder, as far as a careful steward would not hesitate."""
     found: dict[str, dict[str, str]] = defaultdict(dict)
-    for each in _lines("shared.csv"):
+    for each in lines_of("shared.csv"):
         found[each["file"]][each["column"]] = each["role"]
     return dict(found)
 
 
-def _lines(file: str) -> list[dict[str, str]]:
+def lines_of(file: str) -> list[dict[str, str]]:
+    """The columns of a list, one line each."""
     with (FOLDER / file).open(encoding="utf-8") as stream:
         return list(csv.DictReader(stream))
 

@@ -61,4 +61,8 @@ def _languages_of(part: str, known: Vocabulary) -> Iterator[str]:
 def _has(part: str, words: Vocabulary) -> bool:
     if part in words.whole or any(part[:end] in words.start for end in range(_SHORTEST, len(part) + 1)):
         return True
-    return any(len(inside) > _SHORTEST and inside in part for inside in words.inside)
+    return any(
+        part[first:last] in words.inside
+        for first in range(len(part) - _SHORTEST)
+        for last in range(first + _SHORTEST + 1, len(part) + 1)
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import islice
 
 import polars as pl
 
@@ -70,7 +71,7 @@ def shape_of(values: pl.Series) -> Shape | None:
     sample = values.head(_SAMPLE).to_list()
     for topic, what, pattern, least in _SHAPES:
         expression = re.compile(pattern)
-        if len(sample) >= least and sum(expression.match(text) is not None for text in sample) >= _MOST * len(sample):
+        if len(sample) >= least and _most_match(expression, sample):
             return Shape(topic, what)
     words = {plain(text.strip()) for text in sample} if len(sample) <= 20 else set()
     for topic, what, answers in _ANSWERS:
@@ -80,6 +81,12 @@ def shape_of(values: pl.Series) -> Shape | None:
         ):
             return Shape(topic, what)
     return None
+
+
+def _most_match(expression: re.Pattern[str], sample: list[str]) -> bool:
+    """Whether nearly all texts have the shape; ends with the first text that is one too many without it."""
+    others = (text for text in sample if expression.match(text) is None)
+    return next(islice(others, int((1 - _MOST) * len(sample) + 1e-9), None), None) is None
 
 
 def is_free_text(values: pl.Series, distinct_share: float) -> bool:
