@@ -31,14 +31,15 @@ check: $(VENV)/.installed-dev
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing: on Debian, apt-get install python3-venv"; exit 1; }
 
+# Modules are compiled when they are first imported: most of the installed ones never are.
 $(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c $(CONSTRAINTS) -e .
 	touch $@
 
 $(VENV)/.installed-dev: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(CONSTRAINTS) -e ".[dev]"
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c $(CONSTRAINTS) -e ".[dev]"
 # anonymeter demands older versions of NumPy and pyarrow than it needs; where it cannot be had, its tests are skipped.
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps anonymeter==1.1.0
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps anonymeter==1.1.0
 	touch $@ $(VENV)/.installed
 
 clean:

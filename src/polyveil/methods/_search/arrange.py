@@ -1,6 +1,7 @@
 """Arranging rows into classes: rebuilding neighbourhoods, or beginning in one of several ways.
 
-One kernel, because compiling all that these ways share several times would take several times as long.
+One kernel, because compiling all that these ways share several times would take several times as long. Plain cuts share
+little with them and are a kernel of their own (`cut`), compiled meanwhile on another core.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from polyveil.arrays import Codes, IntArray
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._search.absorb import absorb_all, merge_rest
 from polyveil.methods._search.classes import Classes, classes_of, labels_of, total_loss
-from polyveil.methods._search.cut import cut_table
 from polyveil.methods._search.divide import divide_rows
 from polyveil.methods._search.extract import sift_rows
 from polyveil.methods._search.grow import grow_classes
@@ -59,9 +59,6 @@ def arrange(
         number = divide_rows(space, rows, order, TRIES, JITTER, HASTE, listed, stop)
         for i in range(len(order)):
             found[order[i]] = listed[i]
-        return found, total_loss(classes_of(space, rows, found, number))
-    if way >= CUT:
-        number = cut_table(space, rows, order, floors[0], way == MEDIANS, found, stop)
         return found, total_loss(classes_of(space, rows, found, number))
     if way == SIFT:
         number = sift_rows(space, rows, order, floors[0], 0.0, found, stop)

@@ -29,6 +29,7 @@ from polyveil.methods._kernels.judge import (
 )
 from polyveil.methods._kernels.reachable import whole_violation
 from polyveil.methods._search.arrange import SIFT, arrange
+from polyveil.methods._search.cut import cut
 from polyveil.methods._search.losses import losses
 from polyveil.methods._search.moves import Orders
 from polyveil.methods._search.rounds import CORES, move_rows, no_flag, seeded_order
@@ -133,6 +134,7 @@ def compile_unit(unit: str, kind: str) -> None:
         arrange(space, rows, labels, orders, SIFT, 0, 0.0, 0.0, 0, 0, np.array([space.least]), 1, stop)
     elif unit == "move":
         move_rows(space, rows, labels, 1.0, 1, 0.0, 0.0, 1, 1, stop)
+        cut(space, rows, space.least, True, stop)
         losses(space, rows, labels)
         seeded_order(space, rows.codes, 1, stop)
     else:

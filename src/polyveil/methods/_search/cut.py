@@ -11,6 +11,7 @@ import numpy as np
 
 from polyveil.arrays import Codes, IntArray
 from polyveil.methods._kernels.compiled import njit
+from polyveil.methods._search.classes import classes_of, total_loss
 from polyveil.methods._search.space import (
     KIND,
     NULL,
@@ -25,11 +26,20 @@ from polyveil.methods._search.space import (
     as_int64,
     clear_box,
     copy_values,
+    numbers,
     widen,
     width,
 )
 from polyveil.methods._search.tally import count_ranges, count_values, keeps
 from polyveil.methods._search.tree import counting_sort, cut_rows
+
+
+@njit
+def cut(space: Space, rows: Rows, smallest: int, at_medians: bool, stop: Flag) -> tuple[Codes, float]:
+    """Labels of plain cuts and their total loss."""
+    order, labels = numbers(len(rows.tuple_of)), numbers(len(rows.tuple_of))
+    number = cut_table(space, rows, order, smallest, at_medians, labels, stop)
+    return labels, total_loss(classes_of(space, rows, labels, number))
 
 
 @njit

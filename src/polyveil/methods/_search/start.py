@@ -15,6 +15,7 @@ import numpy as np
 from polyveil.arrays import Codes, IntArray
 from polyveil.methods._search.arrange import CUT, DIVIDE, GROW, MEDIANS, SIFT, arrange
 from polyveil.methods._search.clock import Clock
+from polyveil.methods._search.cut import cut
 from polyveil.methods._search.moves import Orders
 from polyveil.methods._search.rounds import (
     Round,
@@ -68,6 +69,8 @@ def begin_by(space: Space, rows: Rows, way: Way, seed: int, stop: Flag) -> tuple
 
     Division and cuts that are stopped leave larger classes; the others then have an infinite loss.
     """
+    if way[0] >= CUT:
+        return cut(space, rows, way[1], way[0] == MEDIANS, stop)
     one_class = np.zeros(len(rows.tuple_of), dtype=np.int32)
     orders = no_orders(len(one_class))
     if way[0] == GROW:
