@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 CORES ?= 2
+# Tests wait for browsers, servers and Spark about a fifth of their time: one process more than there are cores.
+TESTERS ?= 3
 CONSTRAINTS ?= constraints.txt
 
 .PHONY: demo test lint types kernels check clean benchmarks
@@ -26,7 +28,7 @@ kernels: $(VENV)/.installed-dev
 	$(BIN)/polyveil warmup
 
 check: $(VENV)/.installed-dev
-	$(BIN)/python -m pytest -n $(CORES) --dist worksteal
+	$(BIN)/python -m pytest -n $(TESTERS) --dist worksteal
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing: on Debian, apt-get install python3-venv"; exit 1; }
