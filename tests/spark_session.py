@@ -13,6 +13,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:+UnlockDiagnosticVMOptions -XX:-BytecodeVerificationRemote"
 SETTINGS = {
     "spark.driver.memory": "512m",
     "spark.driver.maxResultSize": "1m",
@@ -20,10 +21,14 @@ SETTINGS = {
     # A table of a few hundred rows is gone before compiling or replanning its queries would pay.
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    **{f"spark.{kind}.extraJavaOptions": QUICK_START for kind in ("driver", "executor")},
+    # A lost executor does not come back, so there is no point in asking it for its part again and again.
+    "spark.shuffle.io.maxRetries": "0",
+    "spark.shuffle.io.retryWait": "0s",
 }
 
 
@@ -44,13 +49,15 @@ def with_settings(builder: Any, **more: str) -> Any:
 
 
 @pytest.fixture(scope="session")
-def spark() -> Iterator[Any]:
+def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     require_spark()
+    warehouse = {"spark.sql.warehouse.dir": str(tmp_path_factory.mktemp("warehouse"))}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         from pyspark.sql import SparkSession
 
-        session = with_settings(SparkSession.builder.master("local[2]").appName("polyveil tests")).getOrCreate()
+        builder = SparkSession.builder.master("local[2]").appName("polyveil tests")
+        session = with_settings(builder, **warehouse).getOrCreate()
         yield session
         session.stop()
 

@@ -100,9 +100,11 @@ def anonymize(
         return _anonymize(source, policy, out, overwrite, sign, seed, report, bound, listening, reading)
 
 
-def try_out(table: Any, policy: PolicyLike, *, seed: int | None = None) -> Release:
+def try_out(
+    table: Any, policy: PolicyLike, *, seed: int | None = None, reading: Mapping[str, Any] | None = None
+) -> Release:
     """A release for its figures alone: nobody gets it, so it is not verified."""
-    return _anonymize(table, policy, None, False, None, seed, False, False, SILENT, None, verified=False)
+    return _anonymize(table, policy, None, False, None, seed, False, False, SILENT, reading, verified=False)
 
 
 def _anonymize(

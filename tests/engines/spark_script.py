@@ -1,6 +1,6 @@
-"""Runs in a process of its own, because a process has one Spark: a release on a cluster, or over Spark Connect.
+"""Runs in a process of its own, because a process has one Spark: two releases over Spark Connect, on a cluster.
 
-python spark_script.py cluster|connect FOLDER    reads FOLDER/clinic.parquet, writes FOLDER/release
+python spark_script.py FOLDER    reads FOLDER/clinic.parquet, writes FOLDER/generalized and FOLDER/anatomized
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from polyveil.progress import Progress  # noqa: E402
 from spark_session import with_settings  # noqa: E402
 
 POLICIES = {
-    "cluster": policy(release={"form": "anatomized", "generalize": "range"}),
-    "connect": policy(),
+    "generalized": policy(),
+    "anatomized": policy(release={"form": "anatomized", "generalize": "range"}),
 }
 READING = {"block_rows": 150}
+ROWS = 300
 
 
-def session(kind: str) -> Any:
+def session() -> Any:
+    """A client of Spark Connect, whose server has two executors in processes of their own."""
     from pyspark.sql import SparkSession
 
-    if kind == "connect":
-        return with_settings(SparkSession.builder).remote("local[2]").getOrCreate()
-    return with_settings(SparkSession.builder.master("local-cluster[2,1,1024]")).getOrCreate()
+    return with_settings(SparkSession.builder).remote("local-cluster[2,1,1024]").getOrCreate()
 
 
 class Stumbling(Method[Any]):
@@ -94,21 +94,21 @@ class Killer(Progress):
 
 
 def main() -> None:
+    """A release in which a task fails once, then one for which an executor is killed."""
     import polyveil
     import polyveil.pipeline as run
 
-    kind, folder = sys.argv[1], Path(sys.argv[2])
+    folder = Path(sys.argv[1])
     notes = folder / "notes"
     notes.mkdir()
-    spark = session(kind)
-    progress = Progress()
-    if kind == "cluster":
-        progress = Killer()
-        run.make_method = lambda choice: Stumbling(make_method(choice), notes)  # type: ignore[attr-defined]
+    spark = session()
     frame = spark.read.parquet(str(folder / "clinic.parquet"))
-    polyveil.anonymize(frame, POLICIES[kind], out=folder / "release", seed=1, progress=progress, reading=READING)
+    killer = Killer()
+    run.make_method = lambda choice: Stumbling(make_method(choice), notes)  # type: ignore[attr-defined]
+    for form, progress in {"generalized": Progress(), "anatomized": killer}.items():
+        polyveil.anonymize(frame, POLICIES[form], out=folder / form, seed=1, progress=progress, reading=READING)
     said = {name: len(list(notes.glob(f"{name}*"))) for name in ("failed", "again")}
-    print(json.dumps({**said, "frame": type(frame).__module__, "killed": getattr(progress, "killed", 0)}))
+    print(json.dumps({**said, "frame": type(frame).__module__, "killed": killer.killed}))
     spark.stop()
 
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from polyveil.cli.engine import Engine, source_of
+from polyveil.cli.engine import Engine, engine_of, place_in_catalog, source_of
 from polyveil.cli.frame import print_json, reported_errors
 from polyveil.cli.progress import shown_progress
 
@@ -17,14 +17,19 @@ def anonymize(
     data: Annotated[
         str,
         typer.Argument(
-            help="The table: CSV (also .gz, .zip), Excel, SPSS, Stata, SAS, Parquet, a folder of Parquet files, or a "
-            "database (postgresql://host/db, sqlite://file, duckdb://file)."
+            help="The table: CSV (also .gz, .zip), Excel, SPSS, Stata, SAS, Parquet, a folder of Parquet files, a "
+            "database (postgresql://host/db, sqlite://file, duckdb://file), or a table that Spark knows "
+            "(spark://catalog.schema.table)."
         ),
     ],
     policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file (YAML).")],
     out: Annotated[
         str,
-        typer.Option("--out", "-o", help="New release folder, or a database with ?schema=NAME."),
+        typer.Option(
+            "--out",
+            "-o",
+            help="New release folder, a database with ?schema=NAME, or a schema (spark://catalog.schema).",
+        ),
     ],
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,
     query: Annotated[str | None, typer.Option(help="SELECT to read from a database instead of a table.")] = None,
@@ -72,6 +77,7 @@ def anonymize(
 
         options = {"table": table, "query": query, "sheet": sheet, "as_of": as_of}
         options |= {"delimiter": delimiter, "encoding": encoding, "decimal": decimal}
+        engine, out = engine_of(engine, data), place_in_catalog(data, out)
         if private is not None and Path(out).resolve() in (private.resolve(), *private.resolve().parents):
             raise InputError("--private lies inside the release folder, which is public. Choose another folder")
         source, reading = source_of(engine, master, data, {**options, "private": private}, block_rows)

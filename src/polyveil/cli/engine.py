@@ -14,6 +14,20 @@ class Engine(StrEnum):
     SPARK = "spark"
 
 
+CATALOG = "spark://"
+
+
+def engine_of(engine: Engine, data: str) -> Engine:
+    """Tables of Spark's catalogs are anonymized by Spark, whether it is asked for or not."""
+    return Engine.SPARK if data.startswith(CATALOG) else engine
+
+
+def place_in_catalog(data: str, out: str) -> str:
+    """Where to publish: if the table is in a catalog, a name with a dot is one too, and a path has a slash."""
+    is_name = data.startswith(CATALOG) and "." in out and "/" not in out and "\\" not in out
+    return f"{CATALOG}{out}" if is_name else out
+
+
 def session_of(engine: Engine, master: str | None) -> Any:
     """Spark's session, or None on this machine; a master without Spark is refused."""
     if engine is Engine.SPARK:

@@ -11,11 +11,11 @@ from polyveil.policy import Policy
 
 
 def engine_for(source: Any, policy: Policy, **options: Any) -> Engine[Any, Any, Any, Any, Any, Any]:
-    """The engine for a kind of table: Spark for its DataFrames, this machine for everything else, also several tables.
+    """The engine for a kind of table: Spark for its DataFrames and tables, this machine for everything else.
 
     `options` are those of the engine: of the reader here, `block_rows` on Spark.
     """
-    if type(source).__module__.startswith("pyspark.sql"):
+    if type(source).__module__.startswith("pyspark.sql") or (isinstance(source, str) and source.startswith("spark://")):
         from polyveil.engines.spark.engine import SparkEngine
 
         return SparkEngine(**options)

@@ -1,5 +1,7 @@
 """A release in a database: its tables and its manifest, written, read back, verified and published in one transaction.
 
+A catalog of Spark has no transactions: its session keeps the manifest back until the rest is accepted.
+
 The tables stand in a schema of their own (SQLite, which has none: with the schema's name and two underscores before
 theirs), beside a table `manifest` whose one cell is the manifest as JSON.
 """
@@ -23,7 +25,7 @@ from polyveil.verification.fingerprint import fingerprint
 
 def write_release(
     url: str,
-    tables: Mapping[str, pl.DataFrame],
+    tables: Mapping[str, Any],
     manifest: Mapping[str, Any],
     *,
     overwrite: bool = False,
@@ -34,14 +36,14 @@ def write_release(
     `accept` reads what was written before anyone else can see it, and raises to refuse it: then nothing stays.
     """
     place, schema = _target(url)
-    ready = {name: storable(frame) for name, frame in tables.items()}
     with opened(place, writable=True) as session:
+        ready = {name: getattr(session, "storable", storable)(frame) for name, frame in tables.items()}
         session.check_creatable(schema)
         _make_room(session, schema, overwrite)
         session.create_schema(schema)
         for name, frame in ready.items():
             session.create(session.stored(schema, name), frame)
-        about = {name: _describe(frame) for name, frame in ready.items()}
+        about = {name: _describe(session, schema, name, frame) for name, frame in ready.items()}
         text = manifest_text({**manifest, "tables": about})
         session.create(session.stored(schema, MANIFEST), pl.DataFrame({DOCUMENT: [text]}))
         accept(StoredRelease(session, schema))
@@ -81,6 +83,9 @@ def _older_tables(session: Session, schema: str, overwrite: bool) -> list[str]:
             f"{session.place}: the schema {schema!r} exists already, and a release is never mixed with other tables. "
             "Name a new schema or use --overwrite"
         )
+    marker = getattr(session, "marker", None)
+    if marker in present:  # an unfinished release of a catalog, whose schema was empty or a release before
+        return sorted(present, key=lambda name: (name != marker, name != MANIFEST))
     if MANIFEST not in present:
         raise InputError(
             f"{session.place}: the schema {schema!r} is not a release (it has no table {MANIFEST}), so it is not "
@@ -93,8 +98,11 @@ def _older_tables(session: Session, schema: str, overwrite: bool) -> list[str]:
             f"{session.place}: the schema {schema!r} holds more than the older release ({listed(others)}), so it is "
             "not overwritten. Move that elsewhere, or name a new schema"
         )
-    return present
+    return sorted(present, key=lambda name: name != MANIFEST)
 
 
-def _describe(frame: pl.DataFrame) -> dict[str, Any]:
+def _describe(session: Session, schema: str, name: str, frame: Any) -> dict[str, Any]:
+    described = getattr(session, "described", None)  # by a session whose tables are too large for this machine
+    if described is not None:
+        return dict(described(session.stored(schema, name)))
     return {"sha256": fingerprint(frame), "rows": frame.height, "columns": frame.columns}

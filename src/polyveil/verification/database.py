@@ -50,11 +50,16 @@ def read_stored(release: StoredRelease | str) -> Content:
 def _read(release: StoredRelease) -> Content:
     manifest = stored_manifest(release)
     tables, findings = _tables(release, manifest)
-    findings = _check_document(release, manifest) + _extra(release, manifest) + findings
+    findings = check_beside(release, manifest) + findings
     count = len(manifest["tables"])
     if not any(finding.outcome == "fails" for finding in findings):
         findings.append(holds("tables", f"every table is there and unchanged ({count})"))
     return manifest, tables, findings
+
+
+def check_beside(release: StoredRelease, manifest: Mapping[str, Any]) -> list[Finding]:
+    """What can be told without reading the released tables: the manifest's own table, and all that is beside them."""
+    return _check_document(release, manifest) + _extra(release, manifest)
 
 
 def stored_manifest(release: StoredRelease) -> dict[str, Any]:
@@ -69,7 +74,13 @@ def stored_manifest(release: StoredRelease) -> dict[str, Any]:
 def stored_document(release: StoredRelease) -> dict[str, Any]:
     """The manifest as far as it says which tables belong to the release."""
     session, schema = release.session, release.schema
-    if MANIFEST not in session.relations(schema):
+    present = session.relations(schema)
+    if getattr(session, "marker", None) in present:  # of a catalog without transactions
+        raise InputError(
+            f"{release.title} is just being written, or writing it was cut off, so it is not a release. Wait, or "
+            "publish it again with --overwrite"
+        )
+    if MANIFEST not in present:
         raise InputError(
             f"{release.title} has no table {MANIFEST} in the schema {schema!r}, so it is not a release. "
             "Check the schema; use `polyveil check` for a plain table"
@@ -138,13 +149,23 @@ def _tables(release: StoredRelease, manifest: Mapping[str, Any]) -> tuple[dict[s
         if name not in present:
             continue
         frame = read_wanted(session, session.stored(schema, name))
-        if frame.height != about["rows"]:
-            findings.append(fails("rows", f"{name} has {frame.height} rows, the manifest says {about['rows']}"))
-        if frame.columns != about["columns"]:
-            findings.append(fails("columns", f"{name} does not have the columns the manifest lists"))
-        elif fingerprint(frame) != about["sha256"]:
-            findings.append(fails("changed table", f"{name} is not the table that was released: its sha256 differs"))
+        checksum = getattr(session, "fingerprint", fingerprint)
+        findings += compare_table(
+            name, about, {"rows": frame.height, "columns": frame.columns, "sha256": checksum(frame)}
+        )
         if getattr(session, "keeps_order", False):  # of a server, nobody knows in which order it gives rows
             findings += column_findings(name, frame)
         tables[name] = frame
     return tables, findings
+
+
+def compare_table(name: str, about: Mapping[str, Any], found: Mapping[str, Any]) -> list[Finding]:
+    """A table that was found, with what the manifest says of it."""
+    findings = []
+    if found["rows"] != about["rows"]:
+        findings.append(fails("rows", f"{name} has {found['rows']} rows, the manifest says {about['rows']}"))
+    if found["columns"] != about["columns"]:
+        findings.append(fails("columns", f"{name} does not have the columns the manifest lists"))
+    elif found["sha256"] != about["sha256"]:
+        findings.append(fails("changed table", f"{name} is not the table that was released: its sha256 differs"))
+    return findings

@@ -22,18 +22,20 @@ from polyveil.engines.spark.content import Content
 from polyveil.engines.spark.faults import as_input_errors
 from polyveil.engines.spark.manifest import manifest_of
 from polyveil.engines.spark.people import everybody, person_faults
-from polyveil.engines.spark.release import SparkRelease, local_path, write_release
+from polyveil.engines.spark.release import SparkRelease, is_catalog, local_path, write_anywhere
 from polyveil.engines.spark.rows import encoded, plant
+from polyveil.engines.spark.session import read_source, session_for
 from polyveil.engines.spark.tables import released_tables
 from polyveil.engines.spark.tree import WHOLE, BlockTree
 from polyveil.engines.spark.values import Values, bind_values
-from polyveil.engines.spark.verify import read_parts, verify
+from polyveil.engines.spark.verify import verify
 from polyveil.errors import Fault, PolicyError
 from polyveil.methods.base import Method
 from polyveil.models import Attribute, ClassStatistics, attributes_of, one_class
 from polyveil.models.people import Everybody
 from polyveil.policy import Policy
 from polyveil.releases.bundle import check_target
+from polyveil.releases.database import check_release_target
 from polyveil.verification import Verification
 
 if TYPE_CHECKING:
@@ -131,10 +133,13 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
             raise PolicyError(faults, "the policy does not fit Spark: it")
 
     def check_place(self, out: Path | str, *, overwrite: bool) -> None:
-        check_target(local_path(out), overwrite=overwrite)
+        if is_catalog(out):
+            check_release_target(out, overwrite=overwrite)
+        else:
+            check_target(local_path(out), overwrite=overwrite)
 
-    def read(self, source: DataFrame) -> DataFrame:
-        return source
+    def read(self, source: DataFrame | str) -> DataFrame:
+        return read_source(session_for(), source) if isinstance(source, str) else source
 
     def columns(self, table: DataFrame) -> Sequence[str]:
         return list(table.columns)
@@ -201,10 +206,9 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         self, release: SparkRelease, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
     ) -> SparkRelease:
         """As on one machine, but without a report, which needs the tables in memory."""
-        spark = release.table.sparkSession
-        files = write_release(release, local_path(out), overwrite=overwrite, accept=lambda at: accept((at, spark)))
+        tables = write_anywhere(release, out, overwrite=overwrite, accept=accept)
         self._published = True
-        return replace(release, tables=read_parts(local_path(out), files, spark))
+        return replace(release, tables=tables)
 
     def verify(self, written: Any) -> Verification:
         return verify(*written)

@@ -19,6 +19,20 @@ PACKAGES = {
     "gs": "com.google.cloud.bigdataoss:gcs-connector",
 }
 """What Spark needs for lakes and object stores, by a word in the name of the class or scheme that it lacks."""
+_GRANTS = "USE CATALOG, USE SCHEMA, SELECT and, to publish, CREATE SCHEMA and CREATE TABLE"
+_NO_CATALOG = "Spark has no such catalog. Set spark.sql.catalog.NAME, and start Spark with its package"
+_CATALOG = {
+    "CATALOG_NOT_FOUND": _NO_CATALOG,
+    "REQUIRES_SINGLE_PART_NAMESPACE": _NO_CATALOG,  # the name is then looked for in Spark's own catalog
+    "SCHEMA_NOT_FOUND": "there is no such schema. Check the name, and that you may see it",
+    "TABLE_OR_VIEW_NOT_FOUND": "there is no such table or view. Check the name, and that you may read it",
+    "TABLE_OR_VIEW_ALREADY_EXISTS": "somebody else just made this table. Name another schema, or wait for them",
+    "LOCATION_ALREADY_EXISTS": "files of a table that a killed run began are still there. Remove the folder of the "
+    "schema where Spark keeps its tables, or name another schema",
+}
+"""What a catalog refuses, and what to do about it, by Spark's name for it."""
+_DENIED = re.compile(r"PERMISSION|ACCESS.?DENIED|FORBIDDEN|UNAUTHORIZED|AccessControlException|\b403\b", re.I)
+_NO_BUCKET = re.compile(r"NoSuchBucket|UnknownStoreException|bucket .*does not exist|container does not exist", re.I)
 _MISSING = re.compile(r"No module named '(\w+)")
 
 
@@ -36,7 +50,19 @@ def as_input_errors() -> Iterator[None]:
         raise InputError(_reason("an error in Java", str(error))) from None
 
 
+def refusal(error: Exception) -> str | None:
+    """What a catalog says, in one sentence with the remedy; None if it is no refusal that is known."""
+    condition = getattr(error, "getCondition", lambda: None)() or ""
+    if _DENIED.search(condition):
+        return f"permission is denied. Grant {_GRANTS}"
+    return next((words for name, words in _CATALOG.items() if condition.startswith(name)), None)
+
+
 def _reason(condition: str, text: str) -> str:
+    if _NO_BUCKET.search(text):
+        return "the bucket or container of that address does not exist. Check the address; nothing was published"
+    if _DENIED.search(condition) or _DENIED.search(text):
+        return f"Spark is not allowed there. Grant its account reading, writing and listing, or {_GRANTS}"
     missing, fault = _MISSING.search(text), _ON_WORKER.search(text)
     absent = _NO_CLASS.search(text) or _NO_SCHEME.search(text)
     if absent:

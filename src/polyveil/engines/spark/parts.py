@@ -21,7 +21,7 @@ import pyarrow as pa
 from polyveil.engines.spark.without_data import items_without_data
 from polyveil.policy import Policy
 from polyveil.table.databases.exact import storable
-from polyveil.verification.canonical import write_table
+from polyveil.verification.canonical import check_types, write_table
 from polyveil.verification.classes import class_of_row
 from polyveil.verification.files import ENDING_OF_PARTS, read_file, table_of
 from polyveil.verification.findings import Finding, fails, holds
@@ -31,7 +31,7 @@ from polyveil.verification.text import check_cells
 from polyveil.verification.versions import is_former
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
 MOST_TASKS = 1_000
 SAMPLED_CELLS, SAMPLED_LETTERS = 50_000, 12
@@ -124,15 +124,38 @@ class PartCheck:
             )
 
     def _content(self, name: str, frame: pl.DataFrame) -> list[Finding]:
-        findings = check_cells(self.manifest, self.policy, {table_of(name): frame})
-        for about in self.manifest.get("linked", {}).get("slices", ()):
-            if about["table"] == table_of(name):
-                findings += check_sensitive_rows(about, frame, self.manifest["rows"], typed=True)
-            elif frame.schema.get(about["group"], pl.String()) != pl.String:
-                findings.append(fails(f"groups of {about['table']}", "group ids are not text"))
+        findings = _cell_findings(table_of(name), frame, self.manifest, self.policy)
         quasi = [each for each in self.policy.having("quasi") if each in frame.columns]
         if quasi and not any(finding.outcome == "fails" for finding in findings):
             findings += check_order(name, frame, class_of_row(frame, quasi))
         elif not quasi:
             findings += column_findings(name, frame)
         return [finding for finding in findings if finding.outcome != "holds"]
+
+
+def _cell_findings(table: str, frame: pl.DataFrame, manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    """What some rows of a table show: every cell in the one way it is written, and the ids of groups."""
+    findings = check_cells(manifest, policy, {table: frame})
+    for about in manifest.get("linked", {}).get("slices", ()):
+        if about["table"] == table:
+            findings += check_sensitive_rows(about, frame, manifest["rows"], typed=True)
+        elif frame.schema.get(about["group"], pl.String()) != pl.String:
+            findings.append(fails(f"groups of {about['table']}", "group ids are not text"))
+    return findings
+
+
+def check_rows(table: str, frame: DataFrame, manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
+    """The cells of a table in a catalog, each partition by one worker. A catalog gives rows in no order."""
+
+    def check(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        held = [batch for batch in batches if batch.num_rows]
+        if held:
+            rows = _frame(held)
+            zoned = [name for name, kind in rows.schema.items() if isinstance(kind, pl.Datetime) and kind.time_zone]
+            rows = rows.with_columns(pl.col(zoned).dt.convert_time_zone("UTC"))  # a session has a zone of its own
+            found = check_types(table, rows) or _cell_findings(table, rows, manifest, policy)
+            wrong = [(f.check, f.outcome, f.message, f.note) for f in found if f.outcome != "holds"]
+            yield pa.RecordBatch.from_pydict({"line": [json.dumps(wrong)]})
+
+    lines = frame.mapInArrow(lambda batches: items_without_data(check(batches)), "line string").distinct().collect()
+    return [Finding(*finding) for (line,) in lines for finding in json.loads(line)]

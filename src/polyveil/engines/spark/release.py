@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from polyveil.engines.spark.parts import PartWriter
 from polyveil.errors import InputError
 from polyveil.releases.bundle import fingerprint, write_whole
+from polyveil.releases.database import write_release as write_to_database
 from polyveil.releases.release import DescribedRelease, refuse_unless
+from polyveil.table.databases import is_url, opened, place_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -35,21 +37,44 @@ class SparkRelease(DescribedRelease["DataFrame"]):
         return verify_frames(self.manifest, self.tables)
 
     def save(self, path: Path | str, *, overwrite: bool = False) -> None:
-        """Write the bundle; it appears only once Spark has verified the written files."""
+        """Write the release; it appears only once Spark has verified what was written."""
         from polyveil.engines.spark.verify import verify
 
-        def accept(written: Path) -> None:
-            refuse_unless(verify(written, self.table.sparkSession))
-
-        write_release(self, local_path(path), overwrite=overwrite, accept=accept)
+        write_anywhere(self, path, overwrite=overwrite, accept=lambda written: refuse_unless(verify(*written)))
 
     def save_private(self, folder: Path | str) -> NoReturn:
         """A row of a distributed table has no number that a map of rows could name."""
         raise InputError("rows of a Spark table have no number, so there is no map of them. Leave --private out")
 
 
+def is_catalog(out: Path | str) -> TypeGuard[str]:
+    """Whether this is the name of a schema of Spark's catalogs, and no folder."""
+    return is_url(out) and place_of(out).kind == "spark"
+
+
+def write_anywhere(
+    release: SparkRelease, out: Path | str, *, overwrite: bool, accept: Callable[[Any], object]
+) -> dict[str, DataFrame]:
+    """Write the release to a folder or a catalog, and give its tables as they stand there.
+
+    `accept` gets what was written and the session, before it is published.
+    """
+    from polyveil.engines.spark.verify import read_parts
+
+    spark = release.table.sparkSession
+    if not is_catalog(out):
+        folder = local_path(out)
+        files = write_release(release, folder, overwrite=overwrite, accept=lambda at: accept((at, spark)))
+        return read_parts(folder, files, spark)
+    write_to_database(out, release.tables, release.manifest, overwrite=overwrite, accept=lambda at: accept((at, spark)))
+    with opened(place_of(out)) as session:
+        schema = str(session.place.schema)
+        frame: Callable[..., DataFrame] = session.frame  # type: ignore[attr-defined]
+        return {name: frame(session.stored(schema, name)) for name in release.tables}
+
+
 def write_release(
-    release: SparkRelease, target: Path, *, overwrite: bool, accept: Callable[[Path], None]
+    release: SparkRelease, target: Path, *, overwrite: bool, accept: Callable[[Path], object]
 ) -> dict[str, Any]:
     """Write the tables and their manifest whole or not at all, and give the list of files."""
 
@@ -68,7 +93,7 @@ def local_path(path: Path | str) -> Path:
     elif "://" in text:
         raise InputError(
             f"{text.split('://')[0]}:// addresses have no rename that makes a release appear whole or not at all. Name "
-            "a folder that this machine and Spark's workers share, or use the DataFrame from Python"
+            "a schema of Spark's catalogs (spark://catalog.schema), or a folder that this machine and the workers share"
         )
     return Path(text)
 

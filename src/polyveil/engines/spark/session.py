@@ -9,8 +9,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyveil.engines.spark.faults import as_input_errors
+from polyveil.engines.spark.faults import as_input_errors, refusal
 from polyveil.errors import InputError
+from polyveil.table.databases import place_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,16 +69,20 @@ def _started(master: str | None) -> SparkSession:
 def read_source(spark: SparkSession, data: str) -> DataFrame:
     """A Parquet file or folder or a lake by its path, or a table by the name that Spark has for it.
 
-    Names are those of its catalogs, and format.`path`.
+    Names are those of its catalogs, with spark:// before them or without, and format.`path`.
     """
     from pyspark.errors import PySparkException
 
-    if data.endswith((".csv", ".tsv", ".txt", ".gz", ".zst")):
+    if data.startswith("spark://"):
+        data, named = str(place_of(data).schema), True
+    else:
+        named = data.endswith("`")
+    if not named and data.endswith((".csv", ".tsv", ".txt", ".gz", ".zst")):
         raise InputError(
             f"{data}: Spark reads Parquet and its own tables, because text files do not say their types. Anonymize it "
             "without --engine spark, or make Parquet of it first (docs/spark.md says how)"
         )
-    is_path = not data.endswith("`") and ("/" in data or data.endswith((".parquet", ".pq")) or Path(data).exists())
+    is_path = not named and ("/" in data or data.endswith((".parquet", ".pq")) or Path(data).exists())
     with as_input_errors():
         kind = _kind_of(spark, data) if is_path else None
         try:
@@ -86,7 +91,8 @@ def read_source(spark: SparkSession, data: str) -> DataFrame:
         except PySparkException as error:
             what = "a table that Spark knows" if kind is None else kind.title()
             reason = error.getCondition() or type(error).__name__
-            raise InputError(f"{data} cannot be read as {what} ({reason}). Check the name") from None
+            remedy = refusal(error) or "Check the name"
+            raise InputError(f"{data} cannot be read as {what} ({reason}). {remedy[0].upper()}{remedy[1:]}") from None
     return frame
 
 

@@ -10,13 +10,17 @@ from polyveil.engines.spark.content import Content, judge_table, measure_table
 from polyveil.engines.spark.faults import as_input_errors
 from polyveil.engines.spark.linked import judge_linked, measure_linked
 from polyveil.engines.spark.measure import distinct_cells
-from polyveil.engines.spark.parts import check_parts
+from polyveil.engines.spark.parts import check_parts, check_rows
 from polyveil.errors import InputError
 from polyveil.policy import Policy, from_public
+from polyveil.table.databases import is_url, opened, place_of
+from polyveil.table.databases.names import TableName
 from polyveil.verification.closed import check_closed
+from polyveil.verification.database import StoredRelease, compare_table, stored_manifest
+from polyveil.verification.database import check_beside as check_beside_tables
 from polyveil.verification.domains import compare_domains
 from polyveil.verification.files import ENDING_OF_PARTS, check_folder, check_form, read_manifest, table_of
-from polyveil.verification.findings import Finding, Verification, fails
+from polyveil.verification.findings import Finding, Verification, fails, holds
 from polyveil.verification.linked import check_columns
 from polyveil.verification.signature import check_beside
 
@@ -29,11 +33,61 @@ FORMS = ("generalized", "anatomized", "sliced")
 
 
 @as_input_errors()
-def verify(place: Path | str, spark: SparkSession, *, signer: Path | str | None = None) -> Verification:
-    """Check a bundle on a filesystem that this machine and Spark's workers both see."""
+def verify(place: Path | str | StoredRelease, spark: SparkSession, *, signer: Path | str | None = None) -> Verification:
+    """Check a release in a folder that this machine and the workers both see, or in a schema of Spark's catalogs."""
+    if isinstance(place, StoredRelease):
+        return _of_catalog(place, signer)
+    if is_url(place):
+        at = place_of(place)
+        if at.kind != "spark":
+            raise InputError(f"{at.title} is read on this machine. Leave --engine out")
+        with opened(at) as session:
+            return _of_catalog(StoredRelease(session, str(at.schema)), signer)
     folder = Path(place)
     manifest = read_manifest(folder)
     policy = from_public(manifest["policy"])
+    _refuse_unmeasured(manifest, policy)
+    findings = check_folder(folder, manifest) + check_beside(folder, signer) + check_form(manifest, policy)
+    if not _any_fails(findings):  # what is not the released file is not worth a cluster's time
+        findings += check_closed(manifest, policy) + _strange_columns(manifest, policy, _listed(manifest))
+    if not _any_fails(findings):
+        findings += check_parts(folder, manifest, policy, spark)
+    if _any_fails(findings):
+        return Verification(tuple(findings))
+    content = _content(manifest, policy, read_parts(folder, manifest["files"], spark))
+    return Verification((*findings, *content.findings), content.verdicts)
+
+
+def _of_catalog(release: StoredRelease, signer: Path | str | None) -> Verification:
+    """The same of tables in a catalog, each where it is."""
+    manifest = stored_manifest(release)
+    policy = from_public(manifest["policy"])
+    _refuse_unmeasured(manifest, policy)
+    findings = check_beside_tables(release, manifest) + check_form(manifest, policy)
+    if signer is not None:
+        findings.append(fails("signature", "only a release folder is signed, and this is none"))
+    session: Any = release.session
+    frames = {} if _any_fails(findings) else {name: session.frame(_at(release, name)) for name in manifest["tables"]}
+    if frames:
+        findings += check_closed(manifest, policy)
+        findings += _strange_columns(manifest, policy, {name: frame.columns for name, frame in frames.items()})
+    for name, frame in frames.items():
+        findings += compare_table(name, manifest["tables"][name], session.described(_at(release, name)))
+        if not _any_fails(findings):
+            findings += check_rows(name, frame, manifest, policy)
+    if _any_fails(findings):
+        return Verification(tuple(findings))
+    tables = holds("tables", f"every table is there and unchanged ({len(frames)})")
+    content = _content(manifest, policy, frames)
+    return Verification((*findings, tables, *content.findings), content.verdicts)
+
+
+def _at(release: StoredRelease, name: str) -> TableName:
+    return release.session.stored(release.schema, name)
+
+
+def _refuse_unmeasured(manifest: Mapping[str, Any], policy: Policy) -> None:
+    """What a release guarantees and Spark does not measure."""
     if policy.privacy.joint:
         raise InputError("Spark does not measure privacy.joint, which this release guarantees. Leave --engine out")
     if policy.privacy.any is not None:
@@ -46,15 +100,6 @@ def verify(place: Path | str, spark: SparkSession, *, signer: Path | str | None 
         raise InputError(f"{words}. Leave --engine out")
     if manifest["form"] not in FORMS or policy.pseudonyms:
         raise InputError("Spark does not verify linked tables about people, or pseudonyms. Leave --engine out")
-    findings = check_folder(folder, manifest) + check_beside(folder, signer) + check_form(manifest, policy)
-    if not _any_fails(findings):  # what is not the released file is not worth a cluster's time
-        findings += check_closed(manifest, policy) + _strange_columns(manifest, policy, _listed(manifest))
-    if not _any_fails(findings):
-        findings += check_parts(folder, manifest, policy, spark)
-    if _any_fails(findings):
-        return Verification(tuple(findings))
-    content = _content(manifest, policy, read_parts(folder, manifest["files"], spark))
-    return Verification((*findings, *content.findings), content.verdicts)
 
 
 def _listed(manifest: Mapping[str, Any]) -> dict[str, list[str]]:

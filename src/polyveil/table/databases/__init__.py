@@ -13,7 +13,7 @@ import polars as pl
 from polyveil.errors import InputError, listed
 from polyveil.frames import check_names, checked_frame
 from polyveil.table.databases.exact import refuse_far_times, turned_over
-from polyveil.table.databases.names import Query, Wanted, table_name
+from polyveil.table.databases.names import Query, TableName, Wanted, table_name
 from polyveil.table.databases.place import Place, is_url, place_of, shown
 from polyveil.table.databases.registry import DATABASES, Database
 from polyveil.table.databases.session import DescribedColumn, Session, opened
@@ -30,6 +30,10 @@ def read_database(url: str, *, table: str | None = None, query: str | None = Non
 
 
 def _wanted(place: Place, table: str | None, query: str | None, session: Session) -> Wanted:
+    if DATABASES[place.kind].names_table and place.schema is not None:
+        if table is not None or query is not None:
+            raise InputError(f"{place} names the table itself. Leave --table and --query out")
+        return TableName(place.schema, exact=True)
     if query is not None:
         if not query.strip():
             raise InputError("the query is empty. Write one SELECT statement")

@@ -3,6 +3,7 @@
     postgresql://[user[:password]@][host[:port]][/database][?schema=NAME&sslmode=require...]
     sqlite://relative/file.db[?schema=NAME]      sqlite:///absolute/file.db
     duckdb://relative/file.duckdb[?schema=NAME]  duckdb:///absolute/file.duckdb
+    spark://catalog.schema                       spark://catalog.schema.table
 
 `schema` names the schema of a release, or of the table to read. PostgreSQL's URL is taken apart here and handed to the
 driver as separate settings: the driver's own parser quotes the whole URL, password included, in its complaints.
@@ -47,6 +48,8 @@ class Place:
 
     def __str__(self) -> str:
         """A URL that reaches the same place and holds no secret."""
+        if DATABASES[self.kind].names_table:
+            return f"{self.kind}://{self.schema or ''}"
         schema = {"schema": self.schema} if self.schema is not None else {}
         if self.file is not None:
             return f"{self.kind}://{quote(str(self.file))}{_query(schema)}"
@@ -102,6 +105,8 @@ def place_of(url: str) -> Place:
             f"{scheme}:// is not a supported database. Use {', '.join(others)} or {last}, s3://, gs:// or abfss:// for "
             "an object store, or the path of a file"
         )
+    if DATABASES[kind].names_table:
+        return Place(kind, _name(found[2], scheme))
     main, _, query = found[2].partition("?")
     settings = _settings(query)
     schema = settings.pop("schema", None)
@@ -114,6 +119,15 @@ def place_of(url: str) -> Place:
             f"a {scheme}:// URL takes only ?schema=NAME. Remove the other settings after the question mark"
         )
     return Place(kind, schema, _file(main, scheme))
+
+
+def _name(name: str, scheme: str) -> str:
+    if not re.fullmatch(r"(`[^`\0]+`|[^`./:?\s\0]+)(\.(`[^`\0]+`|[^`./:?\s\0]+))*", name):
+        raise InputError(
+            f"a {scheme}:// URL is a name in a catalog: {scheme}://catalog.schema.table for a table, "
+            f"{scheme}://catalog.schema for a release. Put a part with other signs in backquotes"
+        )
+    return name
 
 
 def _settings(query: str) -> dict[str, str]:

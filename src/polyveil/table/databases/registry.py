@@ -12,7 +12,7 @@ from polyveil.plugins import Registry
 
 @dataclass(frozen=True)
 class Database:
-    """One product: its name for people, whether its URL names a file, and what opens a session.
+    """One product: its name for people, what its URL names (a file, a server, a table), and what opens a session.
 
     `session` is called with the place and `writable`; the text "module:name" is imported when a session is opened.
     """
@@ -20,6 +20,8 @@ class Database:
     title: str
     session: Callable[..., Any] | str
     names_file: bool = True
+    names_table: bool = False
+    """Whether the URL is nothing but the name of a table, or of the schema of a release, in a catalog."""
 
     def open(self, place: Any, *, writable: bool) -> Any:
         """A session; ModuleNotFoundError if the driver is not installed."""
@@ -43,6 +45,8 @@ DATABASES: Registry[Database] = Registry(
         "postgresql": Database("PostgreSQL", f"{_HERE}.postgresql:PostgresqlSession", names_file=False),
         "sqlite": Database("SQLite", f"{_HERE}.sqlite_file:SqliteSession"),
         "duckdb": Database("DuckDB", f"{_HERE}.duckdb_file:DuckdbSession"),
+        # Opened by the engine that has it, and only if a URL asks for it.
+        "spark": Database("Spark", "polyveil.engines.spark.catalog:CatalogSession", names_file=False, names_table=True),
     },
     _unfit,
 )
