@@ -54,40 +54,42 @@ def measure_axes(
 
 
 @njit
-def next_reach(level: int, held: int, alive: Codes, far: FloatArray, reached: float, free: bool) -> float:
+def is_free(shape: IntArray, level: int, reach: FloatArray) -> bool:
+    """Whether the axis of a level costs nothing more: that of the level above reaches over the whole number."""
+    return level > 0 and is_second(shape, level) and reach[level - 1] >= 1.0
+
+
+@njit
+def next_reach(shape: IntArray, level: int, held: IntArray, alive: Codes, far: FloatArray, reach: FloatArray) -> float:
     """The next reach along the axis of a level beyond the one reached (-1: none yet), infinite if there is none."""
-    if reached < 0.0:
+    if reach[level] < 0.0:
         return 0.0
     further = np.inf
-    if not free:
-        for i in range(held):
-            d = far[alive[i], level]
-            if d > reached and d < further:
+    if not is_free(shape, level, reach):
+        for i in range(held[level]):
+            d = far[alive[level, i], level]
+            if d > reach[level] and d < further:
                 further = d
     return further
 
 
 @njit
 def within_reach(
-    level: int,
-    further: float,
-    free: bool,
-    frees: bool,
-    held: int,
-    alive: Codes,
-    rest: FloatArray,
-    far: FloatArray,
-    kept: Codes,
-    left: FloatArray,
+    shape: IntArray, level: int, held: IntArray, alive: Codes, rest: FloatArray, far: FloatArray, reach: FloatArray
 ) -> int:
-    """Fill `kept` with the candidates up to a reach and `left` with what is left of their cost; how many there are."""
+    """Fill the level below with the candidates up to the reach of a level and what is left of their cost; their number.
+
+    `alive`, levels x candidates, are the candidates of each level, of which the first `held` count, and `rest` is what
+    is left of the cost of each.
+    """
+    free, frees = is_free(shape, level, reach), is_free(shape, level + 1, reach)
     count = 0
-    for i in range(held):
-        c = alive[i]
+    for i in range(held[level]):
+        c = alive[level, i]
         d = 0.0 if free else far[c, level]
-        if d <= further:
-            kept[count] = c
-            left[c] = max(rest[c] - d - (far[c, level + 1] if frees else 0.0), 0.0)
+        if d <= reach[level]:
+            alive[level + 1, count] = c
+            rest[level + 1, c] = max(rest[level, c] - d - (far[c, level + 1] if frees else 0.0), 0.0)
             count += 1
     return count
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyveil.arrays import Codes, FloatArray, IntArray
-from polyveil.bounds.branches import count_axes, is_second, measure_axes, next_reach, sort_by, within_reach
+from polyveil.bounds.branches import count_axes, measure_axes, next_reach, sort_by, within_reach
 from polyveil.bounds.costs import Points
 from polyveil.bounds.nearest import Stop, Tree, nearest_in_chunks
 from polyveil.bounds.needs import Needs
@@ -109,25 +109,12 @@ def least_box(
         measure_axes(shape, cost, codes, r, of, found, far)
         held[0], fixed[0], reach[0] = found, 0.0, -1.0
         while level >= 0:
-            free = level > 0 and is_second(shape, level) and reach[level - 1] >= 1.0
-            further = next_reach(level, held[level], alive[level], far, reach[level], free)
+            further = next_reach(shape, level, held, alive, far, reach)
             if fixed[level] + further >= best - TIED:
                 level -= 1
                 continue
             reach[level] = further
-            frees = further >= 1.0 and is_second(shape, level + 1)
-            kept = within_reach(
-                level,
-                further,
-                free,
-                frees,
-                held[level],
-                alive[level],
-                rest[level],
-                far,
-                alive[level + 1],
-                rest[level + 1],
-            )
+            kept = within_reach(shape, level, held, alive, rest, far, reach)
             sort_by(kept, alive[level + 1], rest[level + 1])
             spent = fixed[level] + further
             left = holding(kept, alive[level + 1], rest[level + 1], of, counts, k, best - spent - TIED, needs, near)

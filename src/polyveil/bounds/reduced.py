@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 
 from polyveil.arrays import Codes, FloatArray, IntArray
-from polyveil.bounds.branches import count_axes, is_second, measure_axes, next_reach, sort_by, within_reach
+from polyveil.bounds.branches import count_axes, measure_axes, next_reach, sort_by, within_reach
 from polyveil.methods.kernels import njit
 
 TIED = 1e-12
@@ -174,25 +174,12 @@ def least_reduced(
             level, visited = 0, 0
             held[0], fixed[0], reach[0] = found, 0.0, -1.0
             while level >= 0:
-                free = level > 0 and is_second(shape, level) and reach[level - 1] >= 1.0
-                further = next_reach(level, held[level], alive[level], far, reach[level], free)
+                further = next_reach(shape, level, held, alive, far, reach)
                 if further == np.inf or fixed[level] + further - highest >= best - TIED:
                     level -= 1
                     continue
                 reach[level] = further
-                frees = further >= 1.0 and is_second(shape, level + 1)
-                kept = within_reach(
-                    level,
-                    further,
-                    free,
-                    frees,
-                    held[level],
-                    alive[level],
-                    rest[level],
-                    far,
-                    alive[level + 1],
-                    rest[level + 1],
-                )
+                kept = within_reach(shape, level, held, alive, rest, far, reach)
                 spent = fixed[level] + further
                 for i in range(kept):
                     c = alive[level + 1, i]
