@@ -174,7 +174,8 @@ class Checkup(Result):
         """The estimated share of the population that is unique, and its 95 % interval under Pitman's model."""
         if self.fraction is None or self.fraction >= 1.0:
             return {}
-        from polyveil.models.uniqueness import estimate, interval  # solvers are slow to load
+        from polyveil.models.uniqueness import estimate  # solvers are slow to load
+        from polyveil.models.uniqueness_interval import interval
 
         sizes = self.statistics.people if isinstance(self.statistics, PeopleStatistics) else self.statistics.sizes
         between = interval(sizes, self.fraction)

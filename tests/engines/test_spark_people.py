@@ -138,3 +138,19 @@ def test_what_spark_cannot_do_with_people_is_said(spark: Any) -> None:
     same = frame.with_columns(pl.lit("a").alias("x"))
     with pytest.raises(Unsatisfiable):
         polyveil.anonymize(on_spark(spark, same), asked("mondrian", "frequency l"))
+
+
+def test_spark_refuses_sampling_weights_in_one_clear_line(spark: Any) -> None:
+    frame = pl.DataFrame({"age": [30, 31, 32, 33], "weight": [1.5, 2.0, 1.0, 3.0]})
+    asked_of_it = {
+        "columns": {"age": {"role": "quasi"}, "weight": {"role": "weight"}},
+        "privacy": {"k": 3},
+        "method": {"name": "mondrian"},
+    }
+    with pytest.raises(PolicyError) as refused:
+        polyveil.anonymize(on_spark(spark, frame), asked_of_it)
+    (fault,) = refused.value.faults
+    assert fault.place == "columns.weight.role"
+    assert "not known block by block" in str(refused.value)
+    assert "Write role: drop, or leave --engine spark out" in str(refused.value)
+    assert not any(number in str(refused.value) for number in ("1.5", "3.0"))

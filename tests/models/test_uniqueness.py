@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import random
 from typing import Any
 
 import numpy as np
@@ -14,13 +16,13 @@ from polyveil.models.uniqueness import (
     by_rule,
     counts_of,
     estimate,
-    interval,
     pitman,
     pitman_parameters,
     pitman_share,
     snb,
     zayatz,
 )
+from polyveil.models.uniqueness_interval import interval, log_ways
 from polyveil.verification.uniqueness import unique_share
 
 
@@ -119,18 +121,45 @@ def test_the_verifier_comes_to_the_same_by_other_ways(alpha: float, fraction: fl
     assert unique_share(sizes.tolist(), fraction) == pytest.approx(estimate(sizes, fraction), rel=1e-5)
 
 
-def test_the_interval_has_the_true_share_most_of_the_time() -> None:
-    """benchmarks/uniqueness_coverage.py shows 90 to 98 % for 500 samples at each of four fractions."""
-    rng = np.random.default_rng(3)
-    covered = 0
-    for _ in range(40):
-        group = random_partition(1000, 0.5, 20.0, rng)
-        true = (np.bincount(group) == 1).sum() / 1000
-        sizes = np.bincount(group[rng.choice(1000, 200, replace=False)])
-        low, high = interval(sizes[sizes > 0], 0.2, rng=rng) or (0.0, 0.0)
+@pytest.mark.parametrize("alpha", [-2.0, -0.3, 0.3, 0.7])
+def test_all_sizes_of_some_groups_together(alpha: float) -> None:
+    """Against the recursion of the generalized factorial coefficients; a saddlepoint is right to 1/groups or so."""
+    ways = np.zeros(19)
+    ways[0] = 1.0
+    for person in range(30):
+        ways = np.concatenate([[0.0], ways[:-1]]) + (person - np.arange(19) * alpha) * ways
+    exact = math.log(ways[18]) + math.lgamma(19) - math.lgamma(31)
+    assert log_ways(30.0, 18.0, np.array([alpha]))[0] == pytest.approx(exact, abs=0.02)
+
+
+@pytest.mark.parametrize(("alpha", "theta"), [(0.05, 330.0), (0.3, 200.0)])
+def test_the_interval_misses_the_true_share_seldom_but_sometimes(alpha: float, theta: float) -> None:
+    """A sample of 200 hardly tells alpha; benchmarks/uniqueness_coverage.py has 500 samples at four fractions."""
+    rng, draw = np.random.default_rng(3), random.Random(3)
+    missed = 0
+    for _ in range(60):
+        size = growing_partition(10_000, alpha, theta, draw)
+        sample = np.bincount(rng.choice(np.repeat(np.arange(len(size)), size), 200, replace=False))
+        low, high = interval(sample[sample > 0], 0.02, rng=rng) or (0.0, 0.0)
         assert 0 <= low < high <= 1
-        covered += low <= true <= high
-    assert covered >= 34
+        missed += not low <= size.count(1) / 10_000 <= high
+    assert 1 <= missed <= 6
+
+
+def growing_partition(people: int, alpha: float, theta: float, draw: random.Random) -> list[int]:
+    """Sizes of the groups of such a population: whoever opens no group joins that of an earlier person."""
+    group, size = [0], [1]
+    for person in range(1, people):
+        chosen = len(size)
+        if draw.random() * (theta + person) >= theta + len(size) * alpha:
+            chosen = group[int(draw.random() * person)]
+            while draw.random() * size[chosen] > size[chosen] - alpha:
+                chosen = group[int(draw.random() * person)]
+        else:
+            size.append(0)
+        size[chosen] += 1
+        group.append(chosen)
+    return size
 
 
 def table() -> pl.DataFrame:

@@ -17,7 +17,7 @@ import polyveil
 from polyveil.cli import app
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.reports.dossier import KINDS, Evidence, gather_evidence, make_document, to_docx, to_html, write_dossier
-from polyveil.reports.dossier.document import facts_in, template
+from polyveil.reports.dossier.document import HEAD, facts_in, template
 from polyveil.reports.dossier.evidence import read_evidence
 
 PEOPLE = pl.DataFrame(
@@ -97,10 +97,35 @@ def test_every_sentence_with_a_figure_names_its_check_and_no_other_claims_anythi
                 assert set(re.split(", ", check.removeprefix("verify: "))) & (checks | {"loss"}), check
     lines = template(kind)
     assert any(line.startswith("[ ] ") for line in lines)
-    for line in lines[2:]:
+    for line in lines[len(HEAD) :]:
         named = facts_in(line.partition(" | ")[0])
         assert all(name in full.facts for name in named if name not in ("purpose", "recipients", "people")), line
         assert not line.startswith("- ") or named, line
+
+
+@pytest.mark.parametrize(
+    ("kind", "document"),
+    {
+        "ema": "EMA/90915/2016",
+        "hipaa": "45 CFR 164.514(b)(1)",
+        "iso27559": "ISO/IEC 27559:2022",
+        "nist": "doi:10.6028/NIST.SP.800-188",
+        "gdpr": "Opinion 05/2014",
+    }.items(),
+)
+def test_the_documents_behind_a_template_are_named_in_every_format(kind: str, document: str, full: Evidence) -> None:
+    made = make_document(kind, full)
+    assert document in made.sources
+    assert document in to_html(made)
+    with zipfile.ZipFile(io.BytesIO(to_docx(made))) as archive:
+        assert document in archive.read("word/document.xml").decode()
+
+
+def test_a_number_and_its_percent_sign_stay_on_one_line(full: Evidence) -> None:
+    """Everywhere but in the row of headings, which are words."""
+    shown = re.sub(r"<thead>.*?</thead>", "", to_html(make_document("gdpr", full)))
+    assert "16.7\u00a0%" in shown
+    assert not re.search(r"\d %", shown)
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -12,8 +12,7 @@ is the share of the population that is unique, S_1 / N.
 - Dankar's rule (Dankar, El Emam, Neisa & Roffey 2012): Pitman for fractions up to 0.1; above, the smaller of Zayatz and
   SNB. Zayatz stands in for an estimate that cannot be computed.
 
-No estimate holds for every population. `interval` says how much the Pitman estimate varies by the sample, if the
-population is one that Pitman's model describes.
+No estimate holds for every population.
 """
 
 from __future__ import annotations
@@ -31,10 +30,6 @@ PITMAN_UP_TO = 0.1
 """The greatest fraction for which Dankar's rule takes Pitman's estimate."""
 LARGEST_ALPHA = 1.0 - 1e-6
 POLISH = 8
-SIDE, WIDTHS = 64, 4.5
-"""Cells of a side of the grid of parameters, and how many standard errors it reaches to either side."""
-DRAWS, CELLS = 600, 2_000_000
-"""Populations drawn for an interval, and the random numbers drawn for them at once."""
 
 
 @dataclass(frozen=True)
@@ -210,91 +205,3 @@ def snb(about: SizeCounts) -> float | None:
             _, _, groups, unique = expected(found.x)
             return groups * unique / population
     return None
-
-
-def interval(
-    sizes: IntArray, fraction: float, level: float = 0.95, rng: np.random.Generator | None = None
-) -> tuple[float, float] | None:
-    """Between which shares of the population are unique, at a level, under Pitman's model; None if it does not fit.
-
-    Parameters are drawn as uncertain as their likelihood says. Given those, what the rest of the population adds to the
-    sample is drawn too: who joins a person that was alone, and how many new groups of one appear.
-    """
-    about = counts_of(sizes, fraction)
-    if about.alone in (0.0, about.groups):
-        return None
-    found = pitman_parameters(about)
-    if found is None:
-        return None
-    rng = np.random.default_rng(0) if rng is None else rng
-    drawn = _parameters(about, *found, rng)
-    parts = np.array_split(drawn, max(1, math.ceil(DRAWS * about.alone / CELLS)))
-    shares = np.concatenate([_shares(about, part[:, 0], part[:, 1], rng) for part in parts])
-    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
-
-
-def _parameters(about: SizeCounts, alpha: float, theta: float, rng: np.random.Generator) -> FloatArray:
-    """Parameters as likely as the data make them, from a grid over alpha and log(theta + alpha) with equal weights.
-
-    In small samples the likelihood is not normal, and alpha may be near 0 or 1: a grid needs neither to be far.
-    """
-    span = math.log(theta + alpha)
-    wide = _standard_errors(about, alpha, theta)
-    alphas = _cells(max(alpha - WIDTHS * wide[0], 0.0), min(alpha + WIDTHS * wide[0], 1.0))
-    spans = _cells(span - WIDTHS * wide[1], span + WIDTHS * wide[1])
-    one, two = (each.ravel() for each in np.meshgrid(alphas, spans, indexing="ij"))
-    thetas = np.exp(two) - one
-    ratio = thetas / one
-    inside = (gammaln(about.size[:, None] - alphas) - gammaln(1.0 - alphas)).T @ about.count
-    logs = (about.groups - 1) * np.log(one) + gammaln(ratio + about.groups) - gammaln(ratio + 1.0)
-    logs += gammaln(thetas + 1.0) - gammaln(thetas + about.people) + np.repeat(inside, len(spans))
-    likely = np.exp(logs - logs.max())
-    drawn = rng.choice(len(logs), DRAWS, p=likely / likely.sum())
-    jitter = rng.uniform(-0.5, 0.5, (2, DRAWS)) * [[alphas[1] - alphas[0]], [spans[1] - spans[0]]]
-    chosen = np.clip(one[drawn] + jitter[0], 1e-6, LARGEST_ALPHA)
-    return np.column_stack([chosen, np.exp(two[drawn] + jitter[1]) - chosen])
-
-
-def _cells(low: float, high: float) -> FloatArray:
-    """The middles of as many cells as a side of the grid has."""
-    return np.asarray(low + (high - low) * (np.arange(SIDE) + 0.5) / SIDE)
-
-
-def _standard_errors(about: SizeCounts, alpha: float, theta: float) -> tuple[float, float]:
-    """Of alpha and of log(theta + alpha), as far as the curvature tells; never too small, never without end."""
-    back = np.array([[1.0, 0.0], [-1.0, theta + alpha]])  # derivatives of (alpha, theta) by (alpha, log span)
-    information = back.T @ -_curvature(about, np.arange(1.0, about.groups), alpha, theta) @ back
-    variance = np.abs(np.diag(np.linalg.pinv(information)))
-    return float(np.clip(np.sqrt(variance[0]), 1e-4, 0.25)), float(np.clip(np.sqrt(variance[1]), 1e-3, 2.0))
-
-
-def _shares(about: SizeCounts, alpha: FloatArray, theta: FloatArray, rng: np.random.Generator) -> FloatArray:
-    """The shares of populations that the sample may come from, one for each pair of parameters."""
-    population, alone = round(about.population), round(about.alone)
-    rest = population - round(about.people)
-    more = theta + about.groups * alpha
-    new = rng.binomial(rest, rng.beta(more, about.people - about.groups * alpha))
-    weights = rng.gamma(1.0 - alpha[:, None], size=(len(alpha), alone))
-    others = rng.gamma(np.maximum(about.people - alone - alpha * (about.groups - alone), 1e-9))
-    chance = np.minimum(weights / (weights.sum(axis=1) + others)[:, None], 1 - 1e-12)
-    stay = rng.binomial(1, np.exp((rest - new)[:, None] * np.log1p(-chance))).sum(axis=1)
-    mean, spread = _alone_among_new(alpha, more, new.astype(np.float64))
-    fresh = np.clip(rng.normal(mean, spread), 0.0, new)
-    return np.asarray((stay + fresh) / population)
-
-
-def _alone_among_new(alpha: FloatArray, theta: FloatArray, people: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean and standard deviation of the number of groups of one: from the chances that one and two are alone."""
-    people = np.maximum(people, 2.0)
-    one = gammaln(theta + alpha + people - 1) - gammaln(theta + people) + gammaln(theta + 1) - gammaln(theta + alpha)
-    both = (
-        np.log((theta + alpha) / (theta + 1.0))
-        + gammaln(theta + 2 * alpha + people - 2)
-        - gammaln(theta + 2 * alpha)
-        - gammaln(theta + people)
-        + gammaln(theta + 2.0)
-    )
-    mean = people * np.exp(one)
-    variance = people * (people - 1.0) * np.exp(both) + mean - mean**2
-    return mean, np.sqrt(np.maximum(variance, 0.0))

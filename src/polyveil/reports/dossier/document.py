@@ -1,9 +1,9 @@
 """A dossier as a list of parts, made from a template and the evidence.
 
-A template is a text file beside this module. Its first lines are `title:` and `after:`. Of every other line, the
-beginning says what it is: `# ` a heading, `> ` what the reviewer asks for, `- ` a sentence, `= ` a table, `[ ] ` a
-judgement that only a person can make. A sentence names facts in braces, and gets the checks behind them. What follows
-` | ` is left as a blank instead if a fact was not measured.
+A template is a text file beside this module. Its first lines are `title:`, `after:` and `sources:`, the documents that
+its terms and sections are from. Of every other line, the beginning says what it is: `# ` a heading, `> ` what the
+reviewer asks for, `- ` a sentence, `= ` a table, `[ ] ` a judgement that only a person can make. A sentence names facts
+in braces, and gets the checks behind them. What follows ` | ` is left as a blank instead if a fact was not measured.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ NOT_REPEATABLE = (
     "Figures whose check begins with “original” were measured with the original table. They cannot be repeated from "
     "the release alone, and they are not for publication."
 )
+HEAD = ("title", "after", "sources")
 _FACT = re.compile(r"\{(\w+)\}")
 
 
@@ -47,6 +48,7 @@ class Document:
 
     title: str
     after: str
+    sources: str
     parts: tuple[Part, ...]
     evidence: Evidence
 
@@ -65,8 +67,9 @@ def make_document(kind: str, evidence: Evidence) -> Document:
     if kind not in KINDS:
         raise InputError(f"there is no dossier {kind!r}. Known: {', '.join(KINDS)}")
     lines = template(kind)
-    parts = tuple(part for line in lines[2:] for part in _part(line, evidence))
-    return Document(lines[0].removeprefix("title: "), lines[1].removeprefix("after: "), parts, evidence)
+    head = [line.removeprefix(f"{name}: ") for name, line in zip(HEAD, lines, strict=False)]
+    parts = tuple(part for line in lines[len(HEAD) :] for part in _part(line, evidence))
+    return Document(*head, parts, evidence)
 
 
 def template(kind: str) -> list[str]:

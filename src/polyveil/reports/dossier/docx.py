@@ -39,6 +39,7 @@ _SOFT, _ITALIC, _BOLD, _MARKED = '<w:color w:val="666666"/>', "<w:i/>", "<w:b/>"
 def to_docx(document: Document) -> bytes:
     """The file; equal documents give equal bytes."""
     body = [_paragraph(_run(document.title), style="Title"), _paragraph(_run(document.after, _SOFT))]
+    body.append(_paragraph(_run(f"Sources: {document.sources}", _SOFT)))
     body += map(_part, document.parts)
     body.append(_paragraph(_run(document.bound, _SOFT)))
     page = '<w:sectPr><w:pgSz w:w="11906" w:h="16838"/><w:pgMar w:top="1200" w:right="1100" w:bottom="1200" '

@@ -7,10 +7,11 @@ from polyveil.reports.markup import Markup, table, tag
 from polyveil.reports.page import Section, page
 
 RULES = """
-.asks { color: var(--soft); font-style: italic; }
+.asks { color: var(--soft); font-style: italic; break-after: avoid; }
 .check { color: var(--soft); font-size: .8em; white-space: normal; }
 .blank { border: 1px dashed var(--two); padding: .6em .8em 3em; break-inside: avoid; }
 .blank strong { color: var(--two); }
+@media print { table { font-size: 8.5pt; } }
 """
 BLANK = "To be completed: "
 
@@ -23,12 +24,13 @@ def to_html(document: Document) -> str:
             sections.append((part.text, []))
         else:
             sections[-1][1].append(_markup(part))
-    lead = tag(
+    told = tag(
         "p",
         f"{document.after} Sentences with a figure name the check behind it. Frames marked “{BLANK.strip(': ')}” are "
         "judgements that no program can make.",
         class_="lead",
     )
+    lead = tag("div", told, tag("p", tag("strong", "Sources: "), document.sources))
     shown = [Section(f"part-{i}", title, tuple(parts)) for i, (title, parts) in enumerate(sections, 1)]
     return page(document.title, lead, shown, foot=document.bound, rules=RULES)
 
@@ -36,9 +38,15 @@ def to_html(document: Document) -> str:
 def _markup(part: Part) -> Markup:
     if part.kind == "table" and part.table is not None:
         found = part.table
-        return table(found.headers, found.rows, caption=f"{found.caption} [{found.check}]")
+        rows = [[_kept(cell) for cell in row] for row in found.rows]
+        return table(found.headers, rows, caption=f"{found.caption} [{found.check}]")
     if part.kind == "blank":
         return tag("p", tag("strong", BLANK), part.text, class_="blank")
     if part.kind == "asks":
         return tag("p", part.text, class_="asks")
-    return tag("p", part.text, *(tag("span", f" [{check}]", class_="check") for check in part.checks))
+    return tag("p", _kept(part.text), *(tag("span", f" [{check}]", class_="check") for check in part.checks))
+
+
+def _kept(text: str) -> str:
+    """A number and its percent sign on one line."""
+    return text.replace(" %", "\u00a0%")
