@@ -67,9 +67,9 @@ def make_document(kind: str, evidence: Evidence) -> Document:
     if kind not in KINDS:
         raise InputError(f"there is no dossier {kind!r}. Known: {', '.join(KINDS)}")
     lines = template(kind)
-    head = [line.removeprefix(f"{name}: ") for name, line in zip(HEAD, lines, strict=False)]
+    title, after, sources = (line.removeprefix(f"{name}: ") for name, line in zip(HEAD, lines, strict=False))
     parts = tuple(part for line in lines[len(HEAD) :] for part in _part(line, evidence))
-    return Document(*head, parts, evidence)
+    return Document(title, after, sources, parts, evidence)
 
 
 def template(kind: str) -> list[str]:
