@@ -7,8 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from polyveil.bounds.exact import best_grouping, class_costs, members
+from polyveil.arrays import BoolArray, FloatArray, IntArray
+from polyveil.measure.boxes import class_boxes
+from polyveil.measure.loss import width
 from polyveil.methods import Task
+from polyveil.methods.kernels import njit
 from polyveil.models import (
     AlphaAnonymity,
     BasicBetaLikeness,
@@ -24,6 +27,8 @@ from polyveil.models import (
     RecursiveDiversity,
     TCloseness,
     attributes_of,
+    codes_of,
+    from_classes,
     joint_name,
 )
 from polyveil.policy.schema import Privacy
@@ -79,6 +84,62 @@ def small_task(seed: int, rows: int) -> Task:
     k, models = requirement(seed)
     limit = (0.0, 1.0 / rows, 2.0 / rows)[seed % 3]
     return Task(table, models, attributes_of(table), Privacy(k=k, suppression_limit=limit), np.random.default_rng(0))
+
+
+CHUNK = 1 << 14
+"""Sets of rows that are judged at once."""
+
+
+def class_costs(task: Task) -> FloatArray:
+    """What each set of rows costs as a class, by its number (bit i: row i); infinite where it breaks a model."""
+    rows = task.table.rows
+    costs = np.full(1 << rows, np.inf)
+    for first in range(1, 1 << rows, CHUNK):
+        sets = np.arange(first, min(first + CHUNK, 1 << rows))
+        sets = sets[members(sets, rows).sum(axis=1) >= task.k]
+        if len(sets):
+            costs[sets] = _costs(task, members(sets, rows))
+    return costs
+
+
+def members(sets: IntArray, rows: int) -> BoolArray:
+    """Which rows are in each set."""
+    return (sets[:, None] >> np.arange(rows) & 1).astype(bool)
+
+
+def _costs(task: Task, inside: BoolArray) -> FloatArray:
+    """Rows times box of some sets, each as a class of its own."""
+    owner, row = np.nonzero(inside)
+    statistics = from_classes(
+        owner, {name: codes[row] for name, codes in codes_of(task.table).items()}, task.attributes
+    )
+    holds = np.all([model.passes(model.measure_all(statistics)) for model in task.models], axis=0)
+    boxes = class_boxes(task.table.take(row), owner)
+    box = np.zeros(len(inside))
+    for a, column in enumerate(task.table.quasi):
+        box += column.weight * width(column.domain, boxes.low[:, a], boxes.high[:, a], boxes.distinct[:, a])
+    return np.where(holds, boxes.sizes * box, np.inf)
+
+
+@njit
+def best_grouping(costs: FloatArray, rows: int) -> tuple[FloatArray, IntArray]:
+    """Per set of rows the least cost of a grouping, and the class of its first row in it."""
+    total = np.full(len(costs), np.inf)
+    chosen = np.zeros(len(costs), dtype=np.int64)
+    total[0] = 0.0
+    for whole in range(1, len(costs)):
+        first = whole & -whole
+        others = whole ^ first
+        some = others
+        while True:
+            cost = costs[some | first] + total[others ^ some]
+            if cost < total[whole]:
+                total[whole] = cost
+                chosen[whole] = some | first
+            if some == 0:
+                break
+            some = (some - 1) & others
+    return total, chosen
 
 
 def least_loss(task: Task) -> float:

@@ -8,16 +8,13 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from exact_tables import least_loss, small_task
+from exact_tables import small_task
 from polyveil.bounds.costs import Points, points_of
-from polyveil.bounds.exact import Exact, best_grouping, class_costs
 from polyveil.bounds.floors import floors, least_box
 from polyveil.bounds.nearest import grow_tree, nearest_tuples
 from polyveil.bounds.needs import Needs, needs_of
 from polyveil.bounds.reduced import least_reduced
-from polyveil.errors import PolicyError
 from polyveil.measure import measure_loss
-from polyveil.methods import Options
 from polyveil.methods.kernels import SET
 from polyveil.table.coded import CodedTable
 
@@ -143,28 +140,3 @@ def test_a_search_of_few_steps_or_short_lists_gives_a_smaller_box_never_a_greate
     least_box(*points.costs, points.codes, tuples.counts, needs, few.tuples, far, K, 10**6, 0, short)
     assert np.all(hasty <= full + 1e-9)
     assert np.all(short <= full + 1e-9)
-
-
-@pytest.mark.parametrize("seed", [0, 3, 9, 21])
-def test_exact_finds_the_loss_that_no_grouping_is_below(seed: int) -> None:
-    task = small_task(seed, ROWS)  # no row may be left out
-    found = Exact(Options()).partition(task)
-    assert measure_loss(task.table, found.class_of_row).information_loss == pytest.approx(least_loss(task))
-
-
-def test_the_best_grouping_is_that_of_all_groupings() -> None:
-    costs = class_costs(small_task(0, 6))
-
-    def least(left: int) -> float:
-        if left == 0:
-            return 0.0
-        first = left & -left
-        some = [s | first for s in range(left + 1) if s & (left ^ first) == s]
-        return min(float(costs[s]) + least(left ^ s) for s in some)
-
-    assert best_grouping(costs, 6)[0][-1] == pytest.approx(least(63))
-
-
-def test_exact_refuses_more_rows_than_it_can_try() -> None:
-    with pytest.raises(PolicyError, match="up to 20 rows; there are 21"):
-        Exact(Options()).partition(small_task(0, 21))

@@ -16,7 +16,9 @@ This package's own method.
    tables of up to 50,000 rows, with `fast` 5,000, up to six where few rows lose anything): asking for less then does
    not lose more by chance. The searches run side by side.
 
-5. With `privacy.any`, columns are recoded one by one instead, and there are no classes to move rows between (see
+5. A thorough search of a table of up to 40 rows finds the best classes there are and proves it (see `exact`), unless
+   that takes too many steps.
+6. With `privacy.any`, columns are recoded one by one instead, and there are no classes to move rows between (see
    `_columns`): several recodings are tried, and the one of least loss is used.
 
 - Guarantee: every model asked for, in every class. Rows are suppressed only where the whole table as one class breaks a
@@ -36,9 +38,10 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from polyveil.arrays import Codes
 from polyveil.methods._columns import recode_columns
 from polyveil.methods._kernels.judge import compile_constraints
-from polyveil.methods._kernels.reachable import reachable_basis, with_suppressed
+from polyveil.methods._kernels.reachable import Basis, reachable_basis, with_suppressed
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.compiling import compile_side_by_side
 from polyveil.methods._search.estimate import in_words, seconds_for, time_left
@@ -51,6 +54,8 @@ from polyveil.partition import Partition, partition_of
 
 __all__ = ["Sift", "SiftOptions", "report_loss", "seconds_for"]
 
+FEWEST = 40
+"""Tables of up to so many rows are grouped exactly by a thorough search, if that can be proven."""
 Seconds = Annotated[float, Field(gt=0, le=1_000_000)]
 
 
@@ -103,8 +108,23 @@ class Sift(Method[SiftOptions]):
             labels = moved_once(first, clock.stop)
         else:
             tell = report_loss(task, effort, clock, first.loss / basis.table.rows)
-            labels = best_search(basis.table, first, effort, secret, clock, tell)
+            best = _proven(basis, task) if effort == "thorough" and basis.table.rows <= FEWEST else None
+            labels = best_search(basis.table, first, effort, secret, clock, tell) if best is None else best
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
+
+
+def _proven(basis: Basis, task: Task) -> Codes | None:
+    """The best classes there are, None if they are not found within a fixed number of steps."""
+    from polyveil.methods._exact import TooHard, best_grouping  # compiled for few tables only
+
+    try:
+        found = best_grouping(basis.table, basis.judge)
+    except TooHard:
+        return None
+    if found is not None:
+        lost = task.lost_so_far(found.cost / basis.table.rows)
+        task.progress.advance(1.0, f"{lost}: no grouping loses less")
+    return None if found is None else found.labels.astype(np.int32)
 
 
 def _cuts(task: Task) -> Partition:
