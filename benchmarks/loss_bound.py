@@ -186,7 +186,7 @@ def gap_to_exact(tables: int) -> None:
     said = [f"{100 * np.mean(above):.1f} % above the best grouping at `{effort}`" for effort, above in gaps.items()]
     text = (
         f"On {tables} random tables of 10 to 30 rows, `sift` is in the mean {' and '.join(said)}, and finds the best "
-        f"in {100 * np.mean(np.array(gaps['balanced']) < 1e-9):.0f} % of them at `balanced` (`thorough` would prove it). "
+        f"in {100 * np.mean(np.array(gaps['balanced']) < 1e-9):.0f} % of them at `balanced`. "
         f"Proving the best takes {np.median(spent):.1f} processor seconds in the median, and {max(spent):.0f} at most; "
         f"{hard} further tables were left out, as {EXACT_STEPS:,} steps were not enough for them."
     )
