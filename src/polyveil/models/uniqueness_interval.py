@@ -5,6 +5,8 @@ P(sizes | groups, alpha) is proportional to the product of (1 - alpha)(2 - alpha
 This holds for every alpha below 1, those below 0 included. So alpha is drawn as uncertain as this likelihood says, on
 the whole line, and what is drawn below 0 counts as 0, which is where Pitman's model ends. If the line ended there
 before drawing, alpha would be pushed up: a true alpha next to 0 would be missed too often, and one above it too seldom.
+The upper end, on which caution rests, is the higher one of both ways: real populations are not drawn from the model, and
+in small samples of them the sizes of groups can look as equal as an alpha below 0 would have them.
 
 log(1 - alpha) is drawn with equal weights, which is nearly Jeffreys' prior: the information about alpha given the
 groups falls with (1 - alpha)^2. theta follows from the number of groups, with equal weights of log(theta + alpha).
@@ -44,15 +46,21 @@ def interval(
     if about.alone in (0.0, about.groups) or pitman_parameters(about) is None:
         return None
     rng = np.random.default_rng(0) if rng is None else rng
-    alphas = _alphas(about, rng)
+    drawn = _populations(about, LOWEST_ALPHA, rng)
+    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
+    cautious = np.quantile(_populations(about, 0.0, rng), (1 + level) / 2)
+    return float(low), float(max(high, cautious))
+
+
+def _populations(about: SizeCounts, lowest: float, rng: np.random.Generator) -> FloatArray:
+    """The shares of populations that the sample may come from, with no alpha below the lowest."""
+    alphas = _alphas(about, lowest, rng)
     thetas = _thetas(about, alphas, rng)
     parts = np.array_split(np.arange(DRAWS), max(1, math.ceil(DRAWS * about.alone / CELLS)))
-    shares = np.concatenate([_shares(about, alphas[part], thetas[part], rng) for part in parts])
-    low, high = np.quantile(shares, [(1 - level) / 2, (1 + level) / 2])
-    return float(low), float(high)
+    return np.concatenate([_shares(about, alphas[part], thetas[part], rng) for part in parts])
 
 
-def _alphas(about: SizeCounts, rng: np.random.Generator) -> FloatArray:
+def _alphas(about: SizeCounts, lowest: float, rng: np.random.Generator) -> FloatArray:
     """As likely as the sizes of the groups make them, given how many groups there are."""
 
     def likely(logs: FloatArray) -> FloatArray:
@@ -60,7 +68,7 @@ def _alphas(about: SizeCounts, rng: np.random.Generator) -> FloatArray:
         inside = (gammaln(about.size[:, None] - alpha) - gammaln(1.0 - alpha)).T @ about.count
         return np.asarray(inside - log_ways(about.people, about.groups, alpha)).reshape(logs.shape)
 
-    ends = np.array([math.log1p(-LARGEST_ALPHA)]), np.array([math.log1p(-LOWEST_ALPHA)])
+    ends = np.array([math.log1p(-LARGEST_ALPHA)]), np.array([math.log1p(-lowest)])
     drawn = _drawn(likely, *ends, np.zeros(DRAWS, dtype=np.int64), rng)
     return np.asarray(np.clip(-np.expm1(drawn), SMALLEST_ALPHA, LARGEST_ALPHA))
 
