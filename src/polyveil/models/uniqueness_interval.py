@@ -5,7 +5,7 @@ P(sizes | groups, alpha) is proportional to the product of (1 - alpha)(2 - alpha
 This holds for every alpha below 1, those below 0 included. So alpha is drawn as uncertain as this likelihood says, on
 the whole line, and what is drawn below 0 counts as 0, which is where Pitman's model ends. If the line ended there
 before drawing, alpha would be pushed up: a true alpha next to 0 would be missed too often, and one above it too seldom.
-The upper end, on which caution rests, is the higher one of both ways: real populations are not drawn from the model, and
+The upper end, on which caution rests, is the higher one of both ways: real populations do not come from the model, and
 in small samples of them the sizes of groups can look as equal as an alpha below 0 would have them.
 
 log(1 - alpha) is drawn with equal weights, which is nearly Jeffreys' prior: the information about alpha given the
