@@ -121,15 +121,36 @@ def test_the_verifier_comes_to_the_same_by_other_ways(alpha: float, fraction: fl
     assert unique_share(sizes.tolist(), fraction) == pytest.approx(estimate(sizes, fraction), rel=1e-5)
 
 
-@pytest.mark.parametrize("alpha", [-2.0, -0.3, 0.3, 0.7])
-def test_all_sizes_of_some_groups_together(alpha: float) -> None:
-    """Against the recursion of the generalized factorial coefficients; a saddlepoint is right to 1/groups or so."""
-    ways = np.zeros(19)
+def ways_by_recursion(people: int, number: int, alpha: float) -> float:
+    """By the recursion of the generalized factorial coefficients."""
+    ways = np.zeros(number + 1)
     ways[0] = 1.0
-    for person in range(30):
-        ways = np.concatenate([[0.0], ways[:-1]]) + (person - np.arange(19) * alpha) * ways
-    exact = math.log(ways[18]) + math.lgamma(19) - math.lgamma(31)
-    assert log_ways(30.0, 18.0, np.array([alpha]))[0] == pytest.approx(exact, abs=0.02)
+    for person in range(people):
+        ways = np.concatenate([[0.0], ways[:-1]]) + (person - np.arange(number + 1) * alpha) * ways
+    return math.log(ways[number]) + math.lgamma(number + 1) - math.lgamma(people + 1)
+
+
+@pytest.mark.parametrize("alpha", [-2.0, -0.3, 0.3, 0.7, 1 - 1e-6])
+@pytest.mark.parametrize(("people", "number"), [(30, 18), (33, 30), (150, 80)])
+def test_sizes_of_few_people_more_than_groups_are_counted_exactly(people: int, number: int, alpha: float) -> None:
+    found = log_ways(float(people), float(number), np.array([alpha]))[0]
+    assert found == pytest.approx(ways_by_recursion(people, number, alpha), abs=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [-2.0, -0.3, 0.3, 0.7])
+def test_sizes_of_many_more_people_than_groups_are_counted_nearly(alpha: float) -> None:
+    """A saddlepoint is right to 1/groups or so."""
+    found = log_ways(150.0, 40.0, np.array([alpha]))[0]
+    assert found == pytest.approx(ways_by_recursion(150, 40, alpha), abs=0.06)
+
+
+@pytest.mark.parametrize("multiples", [2, 3, 4])
+def test_a_sample_of_nearly_all_different_people_leaves_all_open(multiples: int) -> None:
+    """300 people of whom a few look alike: from that, neither few nor nearly all can be told to be unique."""
+    sizes = np.array([2] * multiples + [1] * (300 - 2 * multiples))
+    low, high = interval(sizes, 0.01) or (1.0, 0.0)
+    assert low < 0.3
+    assert high > 0.7
 
 
 @pytest.mark.parametrize(("alpha", "theta"), [(0.05, 330.0), (0.3, 200.0)])

@@ -5,11 +5,14 @@ P(sizes | groups, alpha) is proportional to the product of (1 - alpha)(2 - alpha
 This holds for every alpha below 1, those below 0 included. So alpha is drawn as uncertain as this likelihood says, on
 the whole line, and what is drawn below 0 counts as 0, which is where Pitman's model ends. If the line ended there
 before drawing, alpha would be pushed up: a true alpha next to 0 would be missed too often, and one above it too seldom.
-The upper end, on which caution rests, is the higher one of both ways: real populations do not come from the model, and
-in small samples of them the sizes of groups can look as equal as an alpha below 0 would have them.
 
-log(1 - alpha) is drawn with equal weights, which is nearly Jeffreys' prior: the information about alpha given the
-groups falls with (1 - alpha)^2. theta follows from the number of groups, with equal weights of log(theta + alpha).
+Above 0 all alphas have equal weights, below it all log(1 - alpha): nearly as Jeffreys' prior there, while next to 1, where
+a few people who look alike tell nothing more, it would prefer the end. theta follows from the number of groups, with
+equal weights of log(theta + alpha).
+
+Real populations do not come from the model, and in a small sample of one its groups can look more equal than they are.
+So the upper end, on which caution rests, is the higher one of this way and of a plainer one: alpha from 0 to 1 with
+equal weights, judged by the sizes and the number of groups together.
 """
 
 from __future__ import annotations
@@ -18,7 +21,7 @@ import math
 from collections.abc import Callable
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, logsumexp
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.models.uniqueness import LARGEST_ALPHA, SizeCounts, counts_of, pitman_parameters
@@ -29,7 +32,9 @@ LOWEST_ALPHA = -4.0
 """Where the line ends: lower, groups are as equal as they can be, and hardly anything changes."""
 SIDE, ZOOMS, UNLIKELY = 64, 5, 12.0
 """Cells of a grid, how often it is narrowed to what is likely, and log-likelihoods below the greatest that are not."""
-HALVINGS = 80
+HALVINGS, FEW = 80, 100
+"""Steps to a saddlepoint, and up to how many people beyond one a group the ways are counted exactly."""
+Likely = Callable[[FloatArray], FloatArray]
 DRAWS, CELLS = 600, 2_000_000
 """Populations drawn for an interval, and the random numbers drawn for them at once."""
 
@@ -46,28 +51,48 @@ def interval(
     if about.alone in (0.0, about.groups) or pitman_parameters(about) is None:
         return None
     rng = np.random.default_rng(0) if rng is None else rng
-    drawn = _populations(about, LOWEST_ALPHA, rng)
-    low, high = np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2])
-    cautious = np.quantile(_populations(about, 0.0, rng), (1 + level) / 2)
+    low, high = np.quantile(_drawn_shares(about, _alphas(about, rng), rng), [(1 - level) / 2, (1 + level) / 2])
+    cautious = np.quantile(_drawn_shares(about, _cautious_alphas(about, rng), rng), (1 + level) / 2)
     return float(low), float(max(high, cautious))
 
 
-def _populations(about: SizeCounts, lowest: float, rng: np.random.Generator) -> FloatArray:
-    """The shares of populations that the sample may come from, with no alpha below the lowest."""
-    alphas = _alphas(about, lowest, rng)
+def _drawn_shares(about: SizeCounts, alphas: FloatArray, rng: np.random.Generator) -> FloatArray:
+    """The shares of populations that the sample may come from."""
     thetas = _thetas(about, alphas, rng)
     parts = np.array_split(np.arange(DRAWS), max(1, math.ceil(DRAWS * about.alone / CELLS)))
     return np.concatenate([_shares(about, alphas[part], thetas[part], rng) for part in parts])
 
 
-def _alphas(about: SizeCounts, lowest: float, rng: np.random.Generator) -> FloatArray:
+def _alphas(about: SizeCounts, rng: np.random.Generator) -> FloatArray:
     """As likely as the sizes of the groups make them, given how many groups there are."""
 
     def likely(logs: FloatArray) -> FloatArray:
         alpha = -np.expm1(logs.ravel())
-        inside = (gammaln(about.size[:, None] - alpha) - gammaln(1.0 - alpha)).T @ about.count
-        return np.asarray(inside - log_ways(about.people, about.groups, alpha)).reshape(logs.shape)
+        given = _inside(about, alpha) - log_ways(about.people, about.groups, alpha)
+        return np.asarray(given).reshape(logs.shape) + np.minimum(logs, 0.0)
 
+    return _by_logs(likely, LOWEST_ALPHA, rng)
+
+
+def _cautious_alphas(about: SizeCounts, rng: np.random.Generator) -> FloatArray:
+    """As likely as the sizes and the number of the groups make them, all from 0 to 1 alike before."""
+
+    def likely(logs: FloatArray) -> FloatArray:
+        alpha = -np.expm1(logs.ravel())
+        _, width, by_theta = _zoomed(*_of_theta(about, np.clip(alpha, SMALLEST_ALPHA, None)))
+        evidence = np.log(width) + logsumexp(by_theta, axis=1)
+        return np.asarray(_inside(about, alpha) + evidence).reshape(logs.shape) + logs
+
+    return _by_logs(likely, 0.0, rng)
+
+
+def _inside(about: SizeCounts, alpha: FloatArray) -> FloatArray:
+    """The log-likelihood of the sizes of the groups by their own factors."""
+    return np.asarray((gammaln(about.size[:, None] - alpha) - gammaln(1.0 - alpha)).T @ about.count)
+
+
+def _by_logs(likely: Likely, lowest: float, rng: np.random.Generator) -> FloatArray:
+    """Alphas drawn by their log-likelihood at log(1 - alpha)."""
     ends = np.array([math.log1p(-LARGEST_ALPHA)]), np.array([math.log1p(-lowest)])
     drawn = _drawn(likely, *ends, np.zeros(DRAWS, dtype=np.int64), rng)
     return np.asarray(np.clip(-np.expm1(drawn), SMALLEST_ALPHA, LARGEST_ALPHA))
@@ -76,7 +101,12 @@ def _alphas(about: SizeCounts, lowest: float, rng: np.random.Generator) -> Float
 def _thetas(about: SizeCounts, alphas: FloatArray, rng: np.random.Generator) -> FloatArray:
     """As likely as the number of groups makes them, one for each alpha."""
     alpha, back = np.unique(np.round(alphas, 6), return_inverse=True)
-    alpha = alpha[:, None]
+    return np.asarray(np.exp(_drawn(*_of_theta(about, alpha), back, rng)) - alpha[back])
+
+
+def _of_theta(about: SizeCounts, alphas: FloatArray) -> tuple[Likely, FloatArray, FloatArray]:
+    """The log-likelihood of log(theta + alpha) by the number of groups, a line for each alpha; where lines end."""
+    alpha = alphas[:, None]
 
     def likely(spans: FloatArray) -> FloatArray:
         theta = np.exp(spans) - alpha
@@ -84,19 +114,19 @@ def _thetas(about: SizeCounts, alphas: FloatArray, rng: np.random.Generator) -> 
         logs = (about.groups - 1) * np.log(alpha) + gammaln(ratio + about.groups) - gammaln(ratio + 1.0)
         return np.asarray(logs + gammaln(theta + 1.0) - gammaln(theta + about.people))
 
-    most = math.log(about.people) + 12.0
-    ends = np.full(len(alpha), -12.0), np.full(len(alpha), most)
-    return np.asarray(np.exp(_drawn(likely, *ends, back, rng)) - alpha[back, 0])
+    return likely, np.full(len(alpha), -12.0), np.full(len(alpha), math.log(about.people) + 12.0)
 
 
-def _drawn(
-    likely: Callable[[FloatArray], FloatArray],
-    low: FloatArray,
-    high: FloatArray,
-    line: IntArray,
-    rng: np.random.Generator,
-) -> FloatArray:
+def _drawn(likely: Likely, low: FloatArray, high: FloatArray, line: IntArray, rng: np.random.Generator) -> FloatArray:
     """Numbers between `low` and `high`, drawn by their log-likelihood: each from its line of the grid."""
+    cells, width, logs = _zoomed(likely, low, high)
+    below = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
+    chosen = (below[line] < rng.random(len(line))[:, None] * below[line, -1:]).sum(axis=1)
+    return np.asarray(cells[line, chosen] + rng.uniform(-0.5, 0.5, len(line)) * width[line])
+
+
+def _zoomed(likely: Likely, low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """The middles and widths of the cells of each line, and their log-likelihoods, where these are not negligible."""
     for _ in range(ZOOMS):
         cells, width = _cells(low, high)
         logs = likely(cells)
@@ -104,10 +134,7 @@ def _drawn(
         low = cells[np.arange(len(cells)), near.argmax(axis=1)] - width
         high = cells[np.arange(len(cells)), SIDE - 1 - near[:, ::-1].argmax(axis=1)] + width
     cells, width = _cells(low, high)
-    logs = likely(cells)
-    below = np.cumsum(np.exp(logs - logs.max(axis=1, keepdims=True)), axis=1)
-    chosen = (below[line] < rng.random(len(line))[:, None] * below[line, -1:]).sum(axis=1)
-    return np.asarray(cells[line, chosen] + rng.uniform(-0.5, 0.5, len(line)) * width[line])
+    return cells, width, likely(cells)
 
 
 def _cells(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -119,9 +146,29 @@ def _cells(low: FloatArray, high: FloatArray) -> tuple[FloatArray, FloatArray]:
 def log_ways(people: float, groups: float, alpha: FloatArray) -> FloatArray:
     """The logarithm of what the likelihoods of all sizes of so many groups add up to, but for a constant.
 
-    It is the coefficient of x^people in G(x)^groups with G(x) = (1 - (1-x)^alpha) / alpha, by a saddlepoint: the
-    chance that as many sizes, drawn one by one with a mean of people / groups, have that sum.
+    It is the coefficient of x^people in G(x)^groups with G(x) = (1 - (1-x)^alpha) / alpha: by the recurrence for powers
+    of series where few people are more than their groups have to have, else by a saddlepoint.
     """
+    more = round(people - groups)
+    return _ways_of_few(more, groups, alpha) if more <= min(FEW, groups) else _ways_of_many(people, groups, alpha)
+
+
+def _ways_of_few(more: int, groups: float, alpha: FloatArray) -> FloatArray:
+    """By (G(x) / x)^groups, whose terms all add up; x is scaled so that none is too large."""
+    scale = max(more, 1) / groups
+    term, terms = np.ones_like(alpha), []
+    for i in range(1, more + 1):
+        term = term * scale * (i - alpha) / (i + 1)
+        terms.append(term)
+    found = [np.ones_like(alpha)]
+    for m in range(1, more + 1):
+        parts = [(i * (groups + 1) - m) * terms[i - 1] * found[m - i] for i in range(1, m + 1)]
+        found.append(np.sum(parts, axis=0) / m)
+    return np.asarray(np.log(found[-1]) - more * math.log(scale))
+
+
+def _ways_of_many(people: float, groups: float, alpha: FloatArray) -> FloatArray:
+    """The chance that as many sizes, drawn one by one with a mean of people / groups, have that sum."""
     alpha = np.where(np.abs(alpha) < SMALLEST_ALPHA, SMALLEST_ALPHA, alpha)
 
     def at(odds: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
