@@ -6,8 +6,8 @@ This holds for every alpha below 1, those below 0 included. So alpha is drawn as
 the whole line, and what is drawn below 0 counts as 0, which is where Pitman's model ends. If the line ended there
 before drawing, alpha would be pushed up: a true alpha next to 0 would be missed too often, and one above it too seldom.
 
-Above 0 all alphas have equal weights, below it all log(1 - alpha): nearly as Jeffreys' prior there, while next to 1, where
-a few people who look alike tell nothing more, it would prefer the end. theta follows from the number of groups, with
+Above 0 all alphas have equal weights, below it all log(1 - alpha), nearly Jeffreys' prior. Next to 1 that
+would prefer the end, where a few people who look alike tell nothing more. theta follows from the number of groups, with
 equal weights of log(theta + alpha).
 
 Real populations do not come from the model, and in a small sample of one its groups can look more equal than they are.
