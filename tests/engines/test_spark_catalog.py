@@ -26,7 +26,7 @@ from verification.forgeries.kinds import kinds
 
 OUT = "spark://spark_catalog.release_2026"
 FORGED = ("key at the top", "row removed", "one person's own age")
-"""Of the forgeries that folders are tried with, one of every kind that a catalog could let through."""
+"""Of the forgeries that folders are tried with: one in the manifest, one in the rows, one in a cell."""
 
 
 @pytest.fixture

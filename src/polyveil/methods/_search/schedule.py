@@ -37,7 +37,7 @@ SETTLE = Round(moves_per_row=2.0, rebuilds_per_class=0.5, passes=2)
 FEW_MOVES, MOST_MOVES, ALL_MOVES, FEW_REBUILDS = 1.0, 30.0, 1_000_000, 0.05
 """Moves per row of a fast search: as many as make a million in all, within bounds - what takes seconds on a small table
 takes minutes on a large one; and the fewest rebuilds per class in one of its rounds."""
-FEW_ROWS, AGAIN = 50, 2
+TINY, AGAIN = 50, 2
 """In tables of so few rows, a fast search does what a balanced one does elsewhere, and a balanced one four times as
 much, so often: what chance loses there is a large share of all that is lost, and a search takes little time."""
 FEW_AFFECTED = 0.2
@@ -72,7 +72,7 @@ def schedule_of(effort: Effort, rows: int) -> tuple[Round, ...]:
     whole = (*cooling(Round(moves_per_row=30.0, rebuilds_per_class=2.5), 12), *([SETTLE] * 3))
     if effort == "balanced":
         longer = (*cooling(Round(moves_per_row=120.0, rebuilds_per_class=10.0), 12), *([SETTLE] * 3))
-        return (*schedule_of("fast", rows), *(longer * AGAIN if rows <= FEW_ROWS else whole))
+        return (*schedule_of("fast", rows), *(longer * AGAIN if rows <= TINY else whole))
     if effort == "thorough":
         own = (*cooling(Round(moves_per_row=80.0, rebuilds_per_class=5.0), 40), *([SETTLE] * 6))
         return (*schedule_of("balanced", rows), *own)
@@ -81,7 +81,7 @@ def schedule_of(effort: Effort, rows: int) -> tuple[Round, ...]:
         return (PASS, PASS, *cooling(Round(moves, FEW_REBUILDS), 1, COLD), PASS)
     first, second = cooling(Round(moves / 2, max(moves / 60, FEW_REBUILDS)), 2, COLD)
     if rows <= SMALL:
-        return (first, second, SETTLE, SETTLE, *(whole if rows <= FEW_ROWS else ()))
+        return (first, second, SETTLE, SETTLE, *(whole if rows <= TINY else ()))
     return (PASS, first, PASS, second, PASS)
 
 

@@ -1,0 +1,80 @@
+"""The examples for schedulers: what their steps run ends well, can be repeated, and fails where it should."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import os
+import sys
+from pathlib import Path
+from types import SimpleNamespace
+
+import polars as pl
+import pytest
+
+import children
+from polyveil.demo import write_example
+
+EXAMPLES = Path(__file__).parent.parent / "examples" / "scheduling"
+QUICK = "\nmethod: {name: mondrian}\n"
+
+
+def commands() -> list[str]:
+    """What the steps of the DAG run, in order."""
+    tree = ast.parse((EXAMPLES / "airflow_release.py").read_text(encoding="utf-8"))
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.keyword) and node.arg == "bash_command"]
+    return [str(ast.literal_eval(each.value)) for each in sorted(found, key=lambda each: each.lineno)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write_example("hospital", tmp_path, rows=200, seed=1)
+    (tmp_path / "hospital.csv").rename(tmp_path / "visits.csv")
+    policy = (tmp_path / "policy.yaml").read_text(encoding="utf-8").splitlines()
+    quick = "\n".join(line for line in policy if not line.startswith("method:")) + QUICK
+    (tmp_path / "policy.yaml").write_text(quick, encoding="utf-8")
+    return tmp_path
+
+
+def step(command: str, folder: Path) -> int:
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    return children.run(["bash", "-c", command], cwd=folder, env={**os.environ, "PATH": path}).returncode
+
+
+def test_the_steps_of_the_dag_can_be_repeated_and_fail_where_they_should(folder: Path) -> None:
+    anonymize, verify = commands()
+    assert [step(anonymize, folder), step(anonymize, folder), step(verify, folder)] == [0, 0, 0]
+    made = next(file for file in (folder / "release").iterdir() if file.stem == "table")
+    made.write_bytes(made.read_bytes()[:-40])
+    assert step(verify, folder) == 1
+    assert step(anonymize, folder) == 0, "a retry replaces what is damaged"
+    (folder / "visits.csv").unlink()
+    assert [step(anonymize, folder), step(verify, folder)] == [2, 0], "the older release stays"
+
+
+def test_the_model_for_dbt_refuses_a_table_that_does_not_hold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    spec = importlib.util.spec_from_file_location("visits_checked", EXAMPLES / "dbt" / "models" / "visits_checked.py")
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    (tmp_path / "policy.yaml").write_text(
+        "columns: {town: {role: quasi}, ill: {role: sensitive}}\nprivacy: {k: 2}\n", encoding="utf-8"
+    )
+    monkeypatch.setenv("POLICY", str(tmp_path / "policy.yaml"))
+
+    def asked(towns: list[str]) -> object:
+        frame = pl.DataFrame({"town": towns, "ill": ["flu"] * len(towns)})
+        dbt = SimpleNamespace(config=lambda **_: None, source=lambda *_: SimpleNamespace(pl=lambda: frame))
+        return example.model(dbt, None)
+
+    assert isinstance(asked(["Cork", "Cork", "Derry", "Derry"]), pl.DataFrame)
+    with pytest.raises(ValueError, match="not met"):
+        asked(["Cork", "Cork", "Derry"])
+
+
+def test_every_example_is_python_that_can_be_read() -> None:
+    files = sorted(EXAMPLES.rglob("*.py"))
+    assert [file.name for file in files] == ["airflow_release.py", "dagster_release.py", "visits_checked.py"]
+    for file in files:
+        compile(file.read_text(encoding="utf-8"), file.name, "exec")
