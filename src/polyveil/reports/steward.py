@@ -82,7 +82,7 @@ def attack_section(report: AttackReport) -> Section:
 
 
 def _attack_row(each: Attack) -> tuple[str, ...]:
-    first = say_known(each.name), each.attribute or "–", say_known(each.criterion)
+    first = say_known(each.name), (each.attribute or "–").replace(" -> ", " → "), say_known(each.criterion)
     if each.verdict == "not run":
         why = f"{say_known('not run')}: {say_known(each.note)}" if each.note else say_known("not run")
         return *first, *["–"] * 6, why
