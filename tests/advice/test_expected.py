@@ -12,6 +12,7 @@ import polyveil
 from polyveil.advice import evidence, expected
 from polyveil.advice.evidence import _spread, curve_over_k
 from polyveil.advice.expected import LARGE, SMALL, expected_loss, extended, sample, warm_up
+from polyveil.advice.workers import Workers
 from polyveil.policy import Policy
 from polyveil.table.source import Table, read
 
@@ -75,6 +76,7 @@ def test_a_curve_ends_in_time_with_points_far_apart(monkeypatch: pytest.MonkeyPa
     assert sorted(_spread(list("abcdefgh"))) == list("abcdefgh")  # type: ignore[arg-type, type-var]
     monkeypatch.setattr(evidence, "CURVE_SECONDS", 0.0)
     monkeypatch.setattr(evidence, "QUICK_SECONDS", 0.05)
-    curve = curve_over_k(people(100), policy(), "sift", limit=10.0, jobs=1)
+    with Workers(people(100), 1) as workers:
+        curve = curve_over_k(workers, policy(), "sift", limit=10.0)
     states = {outcome.case.k: outcome.status for outcome in curve.outcomes}
     assert states == {2: "done", 3: "out of time", 5: "out of time", 10: "done", 20: "done"}

@@ -32,13 +32,19 @@ def finished(server: Server) -> str:
     return str(table)
 
 
+@pytest.fixture(scope="session")
+def visitors(chromium: Any) -> Iterator[Any]:
+    """What the visitors of all tests share: the scripts that their browser has fetched and compiled once."""
+    with chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True) as context:
+        yield context
+
+
 @pytest.fixture
-def page(server: Server, chromium: Any) -> Iterator[Any]:
+def page(server: Server, visitors: Any) -> Iterator[Any]:
     """A fresh visitor with the address that `serve` printed. Nothing may be asked of another host."""
     from workbench_steps import WAIT
 
-    context = chromium.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
-    page = context.new_page()
+    page = visitors.new_page()
     page.set_default_timeout(WAIT)
     asked: set[str] = set()
     problems: list[str] = []
@@ -46,7 +52,9 @@ def page(server: Server, chromium: Any) -> Iterator[Any]:
     page.on("pageerror", lambda error: problems.append(str(error)))
     page.goto(f"{server.url}/?token={TOKEN}")
     yield page
-    context.close()
+    for each in visitors.pages:
+        each.close()
+    visitors.clear_cookies()
     foreign = [
         url for url in asked if not url.startswith((server.url, "data:", "blob:", f"ws://127.0.0.1:{server.port}"))
     ]

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from polyveil.advice.cautions import Caution, cautions
-from polyveil.advice.evidence import K_GRID, T_GRID, Curve, curve_over_k, curves_over_t, supported_k
+from polyveil.advice.evidence import K_GRID, SEED, T_GRID, Curve, curve_over_k, curves_over_t, supported_k
 from polyveil.advice.expected import expected_loss, sample, warm_up
 from polyveil.advice.least_class import LeastClass, least_class
 from polyveil.advice.niches import Coding
@@ -23,6 +23,7 @@ from polyveil.advice.recommendation import (
     recommended_policy,
 )
 from polyveil.advice.uniqueness import Uniqueness, unique_combinations
+from polyveil.advice.workers import Workers
 from polyveil.frames import one_or_more
 from polyveil.methods import method_class
 from polyveil.models import attributes_of
@@ -244,13 +245,12 @@ def advise(
         few = sample(table, base, COST_ROWS)
         listening.stage("prepare")
         pace = warm_up(table, base) if chosen else 1.0
-        curves = (
-            curves_over_t(few, base, chosen, grid=t_grid, limit=limit, jobs=jobs, pace=pace, progress=listening)
-            if base.having("sensitive") and chosen
-            else ()
-        )
+        over_t = chosen if base.having("sensitive") else ()
         k_method = chosen[0] if chosen else "mondrian"
-        k_curve = curve_over_k(few, base, k_method, grid=k_grid, limit=limit, jobs=jobs, pace=pace, progress=listening)
+        running: Any = {"limit": limit, "pace": pace, "progress": listening}
+        with Workers(few, jobs, SEED, utility=False) as workers:
+            curves = curves_over_t(workers, base, over_t, grid=t_grid, **running) if over_t else ()
+            k_curve = curve_over_k(workers, base, k_method, grid=k_grid, **running)
         others = tuple(sensitivity(coded, classes)) if few_enough else ()
         knee = next((curve.knee for curve in curves if curve.method == base.method.name), None)
         k, t, t_range, reason = choose(base, overlap, [t for _, t in others], knee, Answers(who, harm, detail))

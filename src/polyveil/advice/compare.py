@@ -16,7 +16,7 @@ from typing import Any
 
 from polyveil.advice.cases import Case, CaseOutcome, cases_of, key_of, policy_of
 from polyveil.advice.frontier import frontier
-from polyveil.advice.workers import run_all
+from polyveil.advice.workers import Workers
 from polyveil.errors import InputError
 from polyveil.frames import one_or_more
 from polyveil.methods import METHODS
@@ -184,11 +184,12 @@ def _compared(
     shown = _Shown(progress, len(cases), len(found), jobs)
     reused = len(found)
     progress.stage("compare")
-    for outcome in run_all(wanted, table, limit=limit, processes=jobs, seed=seed, tick=shown.tick):
-        found[outcome.case] = outcome
-        if folder:
-            _write_json(files[outcome.case], {**outcome.to_dict(), "limit": limit})
-        shown.add(outcome)
+    with Workers(table, jobs, seed) as workers:
+        for outcome in workers.run(wanted, limit, shown.tick):
+            found[outcome.case] = outcome
+            if folder:
+                _write_json(files[outcome.case], {**outcome.to_dict(), "limit": limit})
+            shown.add(outcome)
     ordered = tuple(sorted(found.values(), key=_order))
     comparison = Comparison(ordered, table.height, len(base.having("quasi")), reused, frame_kind=table.kind)
     if folder:

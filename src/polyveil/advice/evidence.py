@@ -11,7 +11,7 @@ import numpy as np
 
 from polyveil.advice.cases import Case, CaseOutcome, can_hurry, form_of, hurried, policy_of
 from polyveil.advice.worker import Job, run_case
-from polyveil.advice.workers import run_all
+from polyveil.advice.workers import Workers
 from polyveil.policy import Policy
 from polyveil.policy.guarantees import guarantee_keys
 from polyveil.progress import SILENT, Progress
@@ -19,6 +19,7 @@ from polyveil.table.source import Table
 
 T_GRID = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5)
 K_GRID = (2, 3, 5, 10, 20)
+SEED = 1
 QUICK_SECONDS = 0.5
 """Search time of each run."""
 CURVE_SECONDS, LEAST_POINTS = 8.0, 3
@@ -47,31 +48,29 @@ def _asked(outcome: CaseOutcome) -> float:
 
 
 def curves_over_t(
-    table: Table,
+    workers: Workers,
     base: Policy,
     methods: Sequence[str],
     *,
     grid: Sequence[float] = T_GRID,
     limit: float,
-    jobs: int,
     pace: float = 1.0,
     progress: Progress = SILENT,
 ) -> tuple[Curve, ...]:
     """The loss of each method at each t, all sensitive columns alike; k and the rest stay the policy's."""
     progress.stage("loss by t")
     cases = [Case(method, t=t) for t in sorted(grid, reverse=True) for method in methods]
-    done = _run(cases, table, base, limit, jobs, pace, progress)
+    done = _run(cases, workers, base, limit, pace, progress)
     return tuple(_curve(m, [o for o in done if o.case.method == m], falling=True) for m in methods)
 
 
 def curve_over_k(
-    table: Table,
+    workers: Workers,
     base: Policy,
     method: str,
     *,
     grid: Sequence[int] = K_GRID,
     limit: float,
-    jobs: int,
     pace: float = 1.0,
     progress: Progress = SILENT,
 ) -> Curve:
@@ -80,8 +79,8 @@ def curve_over_k(
     plain = {name: _without_demands(column) for name, column in base.columns.items()}
     privacy = type(base.privacy)(k=min(grid), suppression_limit=base.privacy.suppression_limit)
     alone = base.model_copy(update={"columns": plain, "privacy": privacy})
-    cases = [Case(method, k=k) for k in grid if k <= table.height]
-    return _curve(method, _run(cases, table, alone, limit, jobs, pace, progress), falling=False)
+    cases = [Case(method, k=k) for k in grid if k <= workers.table.height]
+    return _curve(method, _run(cases, workers, alone, limit, pace, progress), falling=False)
 
 
 def _without_demands(column: Any) -> Any:
@@ -89,14 +88,13 @@ def _without_demands(column: Any) -> Any:
 
 
 def _run(
-    cases: Sequence[Case], table: Table, base: Policy, limit: float, jobs: int, pace: float, progress: Progress
+    cases: Sequence[Case], workers: Workers, base: Policy, limit: float, pace: float, progress: Progress
 ) -> list[CaseOutcome]:
     """Outcomes of all cases. Only methods that cannot be given seconds need a process that can be stopped."""
     found: list[CaseOutcome] = []
-    jobs_to_do = [(case, hurried(policy_of(case, base), min(QUICK_SECONDS * pace, limit))) for case in cases]
+    jobs = [(case, hurried(policy_of(case, base), min(QUICK_SECONDS * pace, limit))) for case in cases]
     here = all(can_hurry(case.method) for case in cases)
-    runs = _run_here(jobs_to_do, table) if here else run_all(jobs_to_do, table, limit=limit, processes=jobs, seed=1)
-    for outcome in runs:
+    for outcome in _run_here(jobs, workers.table) if here else workers.run(jobs, limit):
         found.append(outcome)
         progress.advance(len(found) / len(cases), f"{len(found)} of {len(cases)}")
     return found
@@ -109,12 +107,12 @@ def _run_here(jobs: Sequence[Job], table: Table) -> Iterator[CaseOutcome]:
         if number >= LEAST_POINTS and time.process_time() > until:
             yield CaseOutcome(job[0], form_of(job[1]), "out of time", 0.0, "not run: the others took long enough")
         else:
-            yield run_case(job, table, 1, utility=False)
+            yield run_case(job, table, SEED, utility=False)
 
 
 def _spread(jobs: Sequence[Job]) -> list[Job]:
     """The first, the last, then those halfway between: the fewer are run, the farther apart they lie."""
-    order, step = [0, len(jobs) - 1], len(jobs)
+    order, step = [0, len(jobs) - 1] if jobs else [], len(jobs)
     while step > 1:
         step = (step + 1) // 2
         order += range(step, len(jobs), step)

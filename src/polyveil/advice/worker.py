@@ -65,13 +65,14 @@ class Bench:
 
     table: Table | None = None
     seed: int | None = None
+    utility: bool = True
 
     def answer(self, message: Any) -> CaseOutcome | None:
         """Nothing for the table, an outcome for a case."""
         if self.table is None:
-            self.table, self.seed = message
+            self.table, self.seed, self.utility = message
             return None
-        return run_case(message, self.table, self.seed)
+        return run_case(message, self.table, self.seed, utility=self.utility)
 
 
 if __name__ == "__main__":

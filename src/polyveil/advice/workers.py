@@ -33,40 +33,42 @@ class Worker:
     ready: bool = False
 
 
-def run_all(
-    jobs: Sequence[Job],
-    table: Table,
-    *,
-    limit: float,
-    processes: int,
-    seed: int | None = None,
-    tick: Callable[[], None] = lambda: None,
-) -> Iterator[CaseOutcome]:
-    """Outcomes as they come, in no order. `tick` is called a few times a second and may raise to stop everything."""
-    answers: Queue[tuple[Child, Any]] = Queue()
-    waiting = list(reversed(jobs))
-    workers = [_start(answers, table, seed) for _ in range(min(processes, len(jobs)))]
-    try:
+class Workers:
+    """Processes that have the table: started when there are cases to run, kept for the next ones, ended on leaving."""
+
+    def __init__(self, table: Table, processes: int, seed: int | None = None, *, utility: bool = True) -> None:
+        self.table, self.processes = table, processes
+        self._setup = (table, seed, utility)
+        self._answers: Queue[tuple[Child, Any]] = Queue()
+        self._workers: list[Worker] = []
+
+    def __enter__(self) -> Workers:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for worker in self._workers:
+            worker.child.stop()
+
+    def run(self, jobs: Sequence[Job], limit: float, tick: Callable[[], None] = lambda: None) -> Iterator[CaseOutcome]:
+        """Outcomes as they come, in no order. `tick` is called a few times a second and may raise to stop it all."""
+        waiting, workers = list(reversed(jobs)), self._workers
+        workers += [self._started() for _ in range(min(self.processes, len(jobs)) - len(workers))]
         while waiting or any(worker.job for worker in workers):
             for worker in workers:
                 if worker.ready and worker.job is None and waiting:
                     worker.job, worker.started = waiting.pop(), time.monotonic()
                     worker.child.ask(worker.job)
-            yield from _arrived(workers, answers)
+            yield from _arrived(workers, self._answers)
             yield from _out_of_time(workers, limit)
             for i, worker in enumerate(workers):
                 if not worker.child.alive and waiting:
-                    workers[i] = _start(answers, table, seed)
+                    workers[i] = self._started()
             tick()
-    finally:
-        for worker in workers:
-            worker.child.stop()
 
-
-def _start(answers: Queue[tuple[Child, Any]], table: Table, seed: int | None) -> Worker:
-    child = Child("polyveil.advice.worker", answers)
-    child.ask((table, seed))
-    return Worker(child, started=time.monotonic())
+    def _started(self) -> Worker:
+        child = Child("polyveil.advice.worker", self._answers)
+        child.ask(self._setup)
+        return Worker(child, started=time.monotonic())
 
 
 def _arrived(workers: Sequence[Worker], answers: Queue[tuple[Child, Any]]) -> Iterator[CaseOutcome]:
