@@ -63,7 +63,7 @@ def test_facts_are_those_of_a_table_worked_by_hand(full: Evidence) -> None:
         "identifiers": "1",
         "quasi": "2",
         "groups": "2",
-        "smallest": "6",
+        "smallest": "6 rows",
         "highest_risk": "16.7 %",
         "average_risk": "16.7 %",
         "above_threshold": "100.0 %",
@@ -77,7 +77,7 @@ def test_facts_are_those_of_a_table_worked_by_hand(full: Evidence) -> None:
 
 
 def test_the_counts_of_attacks_are_those_of_their_table(full: Evidence) -> None:
-    verdicts = [row[-1] for row in full.tables["attacks"].rows]
+    verdicts = [row[-1].partition(":")[0] for row in full.tables["attacks"].rows]
     assert full.facts["attacks_not_run"].text == str(verdicts.count("not run"))
     assert full.facts["attacks_run"].text == str(len(verdicts) - verdicts.count("not run"))
     assert full.facts["attacks_broken"].text == str(verdicts.count("broken"))
@@ -99,7 +99,9 @@ def test_every_sentence_with_a_figure_names_its_check_and_no_other_claims_anythi
     assert any(line.startswith("[ ] ") for line in lines)
     for line in lines[len(HEAD) :]:
         named = facts_in(line.partition(" | ")[0])
-        assert all(name in full.facts for name in named if name not in ("purpose", "recipients", "people")), line
+        assert all(
+            name in full.facts for name in named if name not in ("purpose", "recipients", "reasons", "people")
+        ), line
         assert not line.startswith("- ") or named, line
 
 
@@ -183,6 +185,75 @@ def test_html_and_docx_say_the_same_and_hold_no_markup_of_the_data(full: Evidenc
     assert to_docx(document) == packed
 
 
+VISITS = pl.DataFrame(
+    {
+        "who": [1, 1, 2, 3, 4, 5, 6, 7, 8, 8],
+        "age": [30, 31, 31, 32, 33, 50, 51, 52, 53, 53],
+        "illness": ["flu", "cold", "flu", "gout", "cold", "flu", "cold", "gout", "flu", "gout"],
+    }
+)
+BY_PERSON = {
+    "about": {"title": "Visits.", "purpose": "Teaching", "reasons": "A rule of the house."},
+    "columns": {"who": {"role": "person"}, "age": {"role": "quasi"}, "illness": {"role": "sensitive"}},
+    "privacy": {"k": 4},
+    "method": {"name": "mondrian"},
+}
+
+
+@pytest.fixture(scope="module")
+def visits(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two groups of four people; two people have two rows each."""
+    folder = tmp_path_factory.mktemp("dossier") / "visits"
+    polyveil.anonymize(VISITS, BY_PERSON, out=folder)
+    return folder
+
+
+def test_where_guarantees_count_people_the_risk_is_that_of_people(visits: Path) -> None:
+    """Groups have five rows of four people: a risk of 1/5 would be too low."""
+    found = gather_evidence(visits, VISITS, policy=BY_PERSON, trials=50)
+    said = {name: fact.text for name, fact in found.facts.items()}
+    expected = {
+        "unit": "people",
+        "smallest": "4 people",
+        "mean_size": "4.0",
+        "highest_risk": "25.0 %",
+        "average_risk": "25.0 %",
+        "identifiers": "0, and the column that says whom a row is about",
+        "unique_before": "87.5 %",  # all but the second, whose age the first has as well in one of two rows
+        "average_before": "93.8 %",
+        "title": "Visits",
+        "purpose": "Teaching.",
+    }
+    assert {name: said[name] for name in expected} == expected
+    assert "above_threshold" not in said  # whose rows belong together is not in the files
+    assert found.tables["guarantees"].rows[0][:3] == ("every group has at least 4 people", "4", "4")
+    assert "not counted from the files" in found.facts["highest_risk"].check
+    assert found.tables["checks"].caption.endswith("in rows)")
+    attacks = [row[0] for row in found.tables["attacks"].rows]
+    assert "prosecutor linkage of all rows" in attacks
+    assert "rows)" in said["attacks_said"] or "of them tried" not in said["attacks_said"]
+    page = to_html(make_document("ema", found))
+    assert "whose rows belong together, so they cannot be counted" in page
+    assert "A rule of the house." in page
+    assert "prosecutor linkage of all rows" in polyveil.report(visits, original=VISITS, policy=BY_PERSON)
+
+
+def test_without_the_policy_nobody_can_tell_people_apart_before(visits: Path) -> None:
+    found = gather_evidence(visits, VISITS, trials=50)
+    assert "unique_before" not in found.facts
+    assert any("--policy" in part.text for part in make_document("nist", found).parts if part.kind == "blank")
+    stricter = {**BY_PERSON, "privacy": {"k": 3}}
+    with pytest.raises(InputError, match="other guarantees than the release"):
+        gather_evidence(visits, VISITS, policy=stricter, trials=50)
+
+
+def test_attacks_are_explained_to_the_reviewer(full: Evidence) -> None:
+    named = {row[0] for row in full.tables["attackers"].rows}
+    for title, *_ in full.tables["attacks"].rows:
+        assert any(title.startswith(name.partition(", such as")[0]) for name in named), title
+    assert "your guarantees" not in full.facts["attacks_said"].text
+
+
 def test_the_command_writes_a_dossier_and_its_signed_evidence(place: Path, tmp_path: Path) -> None:
     run, out = CliRunner(), tmp_path / "ema.html"
     PEOPLE.write_csv(tmp_path / "people.csv")
@@ -207,6 +278,8 @@ def test_the_command_writes_a_dossier_and_its_signed_evidence(place: Path, tmp_p
         (["--dossier", "fda", "--out", "x.html"], "there is no dossier 'fda'"),
         (["--dossier", "ema", "--out", "x.odt"], "a dossier is written as .html, .pdf, .docx"),
         (["--evidence", "e.json", "--out", "x.html"], "--evidence and --sign go with --dossier"),
+        (["--policy", "p.yaml", "--out", "x.html"], "--policy needs the original table as well"),
+        (["--dossier", "ema", "--policy", "p.yaml", "--out", "x.html"], "--policy needs the original table as well"),
         (["--dossier", "ema", "--evidence", "nowhere.json", "--out", "x.html"], "cannot be read"),
         (["--dossier", "ema", "--evidence", "e", "--original", "o", "--out", "x.html"], "Leave --original out"),
     ],

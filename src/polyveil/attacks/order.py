@@ -47,6 +47,7 @@ def whole_order(scene: Scene, crowd: Crowd) -> Attack:
         hits,
         chance,
         possible=scene.people.rows,
+        unit=scene.unit,
     )
 
 

@@ -163,9 +163,8 @@ class AttackReport(Result):
         if not tested:
             return ["No attack could be compared with a guarantee, so none was tested."]
         if self.untried:
-            return [
-                f"The {counted(len(tested), 'attack')} that could be run broke no guarantee. The check is not complete."
-            ]
+            tests = f"The {counted(len(tested), 'attack')} that could test a guarantee broke none."
+            return [f"{tests} The check is not complete."]
         some = [each for each in tested if not each.complete]
         if not some:
             return [f"No guarantee was broken by the {counted(len(tested), 'attack')} that test one."]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -19,6 +20,12 @@ def report(
     original: Annotated[
         str | None,
         typer.Option(help="The table the release was made from. Adds attacks; for the steward only."),
+    ] = None,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy", "-p", help="With --original: the policy. It names the column that says whom a row is about."
+        ),
     ] = None,
     row_map: Annotated[
         Path | None,
@@ -59,7 +66,8 @@ def report(
         from polyveil.reports.stored import report as run
 
         if dossier is not None:
-            _write_dossier(release, dossier, out, original, evidence, sign, overwrite=overwrite, as_json=as_json)
+            given = {"original": original, "policy": policy, "evidence": evidence, "overwrite": overwrite}
+            _write_dossier(release, dossier, out, given, sign, as_json=as_json)
             return
         if evidence is not None or sign is not None:
             raise InputError("--evidence and --sign go with --dossier")
@@ -67,6 +75,7 @@ def report(
             release,
             out=out,
             original=original,
+            policy=policy,
             row_map=row_map,
             overwrite=overwrite,
             analyses=analyses,
@@ -76,24 +85,14 @@ def report(
 
 
 def _write_dossier(
-    release: str,
-    kind: str,
-    out: Path,
-    original: str | None,
-    evidence: Path | None,
-    sign: Path | None,
-    *,
-    overwrite: bool,
-    as_json: bool,
+    release: str, kind: str, out: Path, given: Mapping[str, Any], sign: Path | None, *, as_json: bool
 ) -> None:
     from polyveil.releases.signing import read_private_key, sign_file
     from polyveil.reports.dossier import write_dossier
 
     key = None if sign is None else read_private_key(sign)
     with shown_progress(quiet=as_json) as progress:
-        used = write_dossier(
-            release, kind, out, original=original, evidence=evidence, overwrite=overwrite, progress=progress
-        )
+        used = write_dossier(release, kind, out, **given, progress=progress)
     if key is not None:
         sign_file(used, key)
     print_json({"dossier": str(out), "evidence": str(used)}) if as_json else typer.echo(f"{out}\n{used}")

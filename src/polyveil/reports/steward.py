@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from polyveil.errors import InputError
+from polyveil.policy import PolicyLike
 from polyveil.reports.bars import Bar, bars
 from polyveil.reports.charts import Curve, curves
 from polyveil.reports.language import say, say_known
@@ -40,6 +41,7 @@ def steward_sections(
     release: ReleaseLike,
     original: Any,
     *,
+    policy: PolicyLike | None = None,
     row_map: Path | None = None,
     analyses: Any = None,
     trials: int = 2000,
@@ -49,7 +51,7 @@ def steward_sections(
     from polyveil.attacks import attack
 
     table = read(original, **(reading or {}))
-    sections = [attack_section(attack(release, table, trials=trials))]
+    sections = [attack_section(attack(release, table, policy=policy, trials=trials))]
     if row_map is not None:
         sections.append(utility_section(_utility(release, table, row_map)))
     if analyses is not None:

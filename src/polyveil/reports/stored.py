@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from polyveil.errors import InputError, VerificationFailed
+from polyveil.policy import PolicyLike
 from polyveil.reports import build
 from polyveil.reports.language import speaking
 from polyveil.reports.page import Section
@@ -39,6 +40,7 @@ def report(
     *,
     out: Path | str | None = None,
     original: Any = None,
+    policy: PolicyLike | None = None,
     row_map: Path | str | None = None,
     overwrite: bool = False,
     reading: Mapping[str, Any] | None = None,
@@ -55,6 +57,9 @@ def report(
         The file to write, beside returning the page: .html, or .pdf if Chromium, Chrome or Edge is on this machine.
     original : path, frame, Table or database address, optional
         The table the release was made from. Adds what simulated adversaries reach; such a page is not for publication.
+    policy : Policy, dict or path, optional
+        With `original`: the policy of the release. It names the column that says whom a row is about, which a release
+        does not, so that people with several rows can be attacked.
     row_map : path, optional
         With `original`: the release's row_map.parquet. Adds what the release is still good for.
     overwrite : bool
@@ -94,15 +99,14 @@ def report(
             raise InputError(f"{target.name}: a report is written as .html or .pdf; only a dossier can be .docx")
         if _is_pdf(target):
             find_browser()
-    if row_map is not None and original is None:
-        raise InputError("--row-map needs the original table as well. Add --original")
-    if analyses is not None and original is None:
-        raise InputError("--analyses needs the original table as well. Add --original")
+    for option, given in (("policy", policy), ("row-map", row_map), ("analyses", analyses)):
+        if given is not None and original is None:
+            raise InputError(f"--{option} needs the original table as well. Add --original")
     with speaking(language):
         more: Sequence[Section] = ()
         if original is not None:
             path = None if row_map is None else Path(row_map)
-            more = steward_sections(release, original, row_map=path, reading=reading, analyses=analyses)
+            more = steward_sections(release, original, policy=policy, row_map=path, reading=reading, analyses=analyses)
         page = ReportPage(_verified_page(release, more))
     if target is not None:
         write_page(target, to_pdf(page) if _is_pdf(target) else page)

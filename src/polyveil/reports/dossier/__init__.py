@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from polyveil.errors import InputError
+from polyveil.policy import PolicyLike
 from polyveil.progress import SILENT, Progress
 from polyveil.reports.dossier.document import KINDS, Document, make_document
 from polyveil.reports.dossier.docx import to_docx
@@ -25,6 +26,7 @@ def write_dossier(
     out: Path,
     *,
     original: Any = None,
+    policy: PolicyLike | None = None,
     evidence: Path | None = None,
     overwrite: bool = False,
     reading: Mapping[str, Any] | None = None,
@@ -33,10 +35,12 @@ def write_dossier(
     """Write a dossier, and its evidence beside it unless it is given; returns the evidence file."""
     beside = out.with_suffix(".evidence.json")
     _check(kind, out, evidence, beside, original, overwrite=overwrite)
+    if policy is not None and original is None:
+        raise InputError("--policy needs the original table as well. Add --original")
     if evidence is not None:
         found = read_evidence(evidence, release)
     else:
-        found = gather_evidence(release, original, reading=reading, progress=progress)
+        found = gather_evidence(release, original, policy=policy, reading=reading, progress=progress)
         write_page(beside, found.to_json())
     write_page(out, _written(make_document(kind, found), out.suffix.lower()))
     return evidence or beside

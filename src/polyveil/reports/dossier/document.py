@@ -3,7 +3,8 @@
 A template is a text file beside this module. Its first lines are `title:`, `after:` and `sources:`, the documents that
 its terms and sections are from. Of every other line, the beginning says what it is: `# ` a heading, `> ` what the
 reviewer asks for, `- ` a sentence, `= ` a table, `[ ] ` a judgement that only a person can make. A sentence names facts
-in braces, and gets the checks behind them. What follows ` | ` is left as a blank instead if a fact was not measured.
+in braces, and gets the checks behind them. What follows ` | ` is left as a blank instead if a fact was not measured; if
+nothing follows, the line is left out.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from importlib.resources import files
 from typing import Literal
 
 from polyveil.errors import InputError
-from polyveil.reports.dossier.evidence import Evidence, FactTable
+from polyveil.reports.dossier.evidence import Evidence
+from polyveil.reports.dossier.facts import FactTable
 
 KINDS = {
     "ema": "EMA and Health Canada: anonymization report of a clinical data release",
@@ -92,11 +94,11 @@ def _part(line: str, evidence: Evidence) -> Iterator[Part]:
     elif mark == ">":
         yield Part("asks", text)
     elif mark == "=":
-        name, _, otherwise = text.partition(" | ")
+        name, _, otherwise = text.partition(" |")
         table = evidence.tables.get(name)
-        if table is None:
-            yield Part("blank", otherwise)
-        elif table.rows:
+        if table is None and otherwise:
+            yield Part("blank", otherwise.strip())
+        elif table is not None and table.rows:
             yield Part("table", table.caption, (table.check,), table)
     elif mark == "-":
         yield _sentence(text, evidence)

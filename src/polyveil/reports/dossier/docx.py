@@ -7,8 +7,8 @@ import zipfile
 from xml.sax.saxutils import escape
 
 from polyveil.reports.dossier.document import Document, Part
-from polyveil.reports.dossier.evidence import FactTable
-from polyveil.reports.dossier.html import BLANK
+from polyveil.reports.dossier.facts import FactTable
+from polyveil.reports.dossier.html import BLANK, READING
 
 _SPACE = "http://schemas.openxmlformats.org"
 _WORD = f'xmlns:w="{_SPACE}/wordprocessingml/2006/main"'
@@ -30,7 +30,9 @@ Type="{_SPACE}/officeDocument/2006/relationships/officeDocument" Target="word/do
 <w:rPr><w:b/><w:sz w:val="36"/></w:rPr></w:style>
 <w:style w:type="paragraph" w:styleId="Heading1"><w:name w:val="heading 1"/><w:basedOn w:val="Normal"/>
 <w:pPr><w:keepNext/><w:spacing w:before="320"/><w:outlineLvl w:val="0"/></w:pPr><w:rPr><w:b/><w:sz w:val="27"/></w:rPr>
-</w:style></w:styles>""",
+</w:style>
+<w:style w:type="paragraph" w:styleId="Lead"><w:name w:val="Lead"/><w:basedOn w:val="Normal"/>
+<w:pPr><w:keepNext/></w:pPr></w:style></w:styles>""",
 }
 _EDGES = ("top", "left", "bottom", "right", "insideH", "insideV")
 _SOFT, _ITALIC, _BOLD, _MARKED = '<w:color w:val="666666"/>', "<w:i/>", "<w:b/>", '<w:highlight w:val="yellow"/>'
@@ -38,7 +40,7 @@ _SOFT, _ITALIC, _BOLD, _MARKED = '<w:color w:val="666666"/>', "<w:i/>", "<w:b/>"
 
 def to_docx(document: Document) -> bytes:
     """The file; equal documents give equal bytes."""
-    body = [_paragraph(_run(document.title), style="Title"), _paragraph(_run(document.after, _SOFT))]
+    body = [_paragraph(_run(document.title), style="Title"), _paragraph(_run(f"{document.after} {READING}", _SOFT))]
     body.append(_paragraph(_run(f"Sources: {document.sources}", _SOFT)))
     body += map(_part, document.parts)
     body.append(_paragraph(_run(document.bound, _SOFT)))
@@ -55,11 +57,11 @@ def to_docx(document: Document) -> bytes:
 
 def _part(part: Part) -> str:
     if part.kind == "table" and part.table is not None:
-        return _paragraph(_run(part.text, _BOLD) + _checks(part)) + _table(part.table) + _paragraph("")
+        return _paragraph(_run(part.text, _BOLD) + _checks(part), style="Lead") + _table(part.table) + _paragraph("")
     if part.kind == "heading":
         return _paragraph(_run(part.text), style="Heading1")
     if part.kind == "asks":
-        return _paragraph(_run(part.text, _ITALIC + _SOFT))
+        return _paragraph(_run(part.text, _ITALIC + _SOFT), style="Lead")
     if part.kind == "blank":
         return _paragraph(_run(BLANK, _BOLD + _MARKED) + _run(part.text, _MARKED)) + _paragraph("")
     return _paragraph(_run(part.text) + _checks(part))
@@ -83,10 +85,11 @@ def _table(found: FactTable) -> str:
     edges = "".join(f'<w:{edge} w:val="single" w:sz="4" w:color="AAAAAA"/>' for edge in _EDGES)
     small = '<w:sz w:val="17"/>'
 
-    def line(cells: tuple[str, ...], properties: str) -> str:
-        return "<w:tr>" + "".join(f"<w:tc>{_paragraph(_run(cell, properties))}</w:tc>" for cell in cells) + "</w:tr>"
+    def line(cells: tuple[str, ...], properties: str, kind: str = "") -> str:
+        shown = "".join(f"<w:tc>{_paragraph(_run(cell, properties))}</w:tc>" for cell in cells)
+        return f"<w:tr><w:trPr><w:cantSplit/>{kind}</w:trPr>{shown}</w:tr>"
 
     grid = f"<w:tblGrid>{'<w:gridCol/>' * len(found.headers)}</w:tblGrid>"
-    rows = line(found.headers, _BOLD + small) + "".join(line(row, small) for row in found.rows)
+    rows = line(found.headers, _BOLD + small, "<w:tblHeader/>") + "".join(line(row, small) for row in found.rows)
     about = f'<w:tblPr><w:tblW w:w="5000" w:type="pct"/><w:tblBorders>{edges}</w:tblBorders></w:tblPr>'
     return f"<w:tbl>{about}{grid}{rows}</w:tbl>"

@@ -9,58 +9,35 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
-import polars as pl
+from typing import Any
 
 from polyveil.errors import InputError, VerificationFailed
 from polyveil.measure import measure_risk
+from polyveil.policy import PolicyLike
 from polyveil.policy.schema import Column
 from polyveil.progress import SILENT, Progress
+from polyveil.reports.dossier.facts import NOTHING, WITH_ORIGINAL, Fact, FactTable
+from polyveil.reports.dossier.with_original import measured_with
 from polyveil.reports.facts import Facts, claims_in_people, gather
 from polyveil.reports.markup import number, percent
 from polyveil.reports.sections import GUESSES, guess_rows
 from polyveil.reports.stored import with_report
 from polyveil.table.databases import is_url
-from polyveil.table.source import Table, read
 from polyveil.table.stores import is_store
 from polyveil.verification import ReleaseLike, Verification, load_release, verify
 from polyveil.verification.files import manifest_bytes
+from polyveil.verification.people import PER_GROUP
 from polyveil.verification.signature import check_file
 from polyveil.version import __version__
-
-if TYPE_CHECKING:
-    from polyveil.attacks import AttackReport
 
 FORMAT = "polyveil-evidence"
 THRESHOLD = 0.09
 """The probability of re-identification that EMA and Health Canada recommend as a limit."""
-WITH_ORIGINAL = "original: "
-"""Checks that begin so need the original table."""
-NOTHING = "–"
-"""What stands where a figure was not measured."""
-
-
-@dataclass(frozen=True)
-class Fact:
-    """A figure or a word, as it is written, and the check behind it."""
-
-    text: str
-    check: str
-
-
-@dataclass(frozen=True)
-class FactTable:
-    """Several figures, and the check behind all of them."""
-
-    caption: str
-    headers: tuple[str, ...]
-    rows: tuple[tuple[str, ...], ...]
-    check: str
+CHECKS_IN_ROWS = "Checks (of a single guarantee: in rows)"
+"""The caption where guarantees count people: the same guarantee has other figures in rows."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +69,7 @@ def gather_evidence(
     release: ReleaseLike,
     original: Any = None,
     *,
+    policy: PolicyLike | None = None,
     trials: int = 2000,
     reading: Mapping[str, Any] | None = None,
     progress: Progress = SILENT,
@@ -107,16 +85,13 @@ def gather_evidence(
         )
     manifest, tables, _ = load_release(release)
     known = gather(manifest, tables)
-    facts = _of_verification(found) | _of_release(known, found) | _of_risk(known) | _about(known)
+    facts = _of_verification(found) | _of_release(known, found) | _of_risk(known, found) | _about(known)
     shown = _tables(known, found)
     if original is not None:
-        from polyveil.attacks import attack
-
-        table = read(original, **(reading or {}))
-        facts |= _before(known, table)
-        tried = attack(release, table, trials=trials, progress=progress)
-        facts |= _of_attacks(tried)
-        shown["attacks"] = _attack_table(tried)
+        more, tables_of = measured_with(
+            original, release, known, policy=policy, trials=trials, reading=reading or {}, progress=progress
+        )
+        facts, shown = facts | more, shown | tables_of
     files = {name: each["sha256"] for name, each in manifest["files"].items() if "sha256" in each}
     return Evidence(_checksum(release, manifest), files, facts, shown)
 
@@ -173,7 +148,10 @@ def _of_release(known: Facts, found: Verification) -> dict[str, Fact]:
     manifest, policy = known.manifest, known.policy
     counted = {role: len(policy.having(role)) for role in ("quasi", "sensitive", "insensitive")}
     loss = next((finding.outcome for finding in found.findings if finding.check.startswith("loss")), "holds")
-    sizes = manifest["class_size"]
+    identifiers = number(manifest["policy"].get("identifiers", 0))
+    people = manifest.get("people")
+    if people is not None:
+        identifiers += ", and the column that says whom a row is about"
     facts = {
         "version": Fact(str(manifest["polyveil"]), "manifest: polyveil"),
         "method": Fact(str(manifest["method"]["name"]), "manifest: method"),
@@ -181,41 +159,58 @@ def _of_release(known: Facts, found: Verification) -> dict[str, Fact]:
         "rows_input": Fact(number(manifest["rows"]), "verify: rows"),
         "rows_left_out": Fact(number(manifest["suppressed"]), "verify: rows"),
         "rows_released": Fact(number(manifest["rows"] - manifest["suppressed"]), "verify: rows"),
-        "identifiers": Fact(number(manifest["policy"].get("identifiers", 0)), "manifest: policy.identifiers"),
+        "identifiers": Fact(identifiers, "manifest: policy.identifiers"),
         **{name: Fact(number(count), "verify: manifest") for name, count in counted.items()},
         "groups": Fact(number(manifest["classes"]), "verify: figures"),
-        "smallest": Fact(number(sizes["min"]), "verify: figures"),
-        "mean_size": Fact(f"{sizes['mean']:.1f}", "verify: figures"),
         "detail_lost": Fact(
             percent(manifest["loss"]["normalized_loss"]), "verify: loss" + ", not checked" * (loss != "holds")
         ),
         "guarantees": Fact(number(len(manifest["claims"])), "verify: claims"),
     }
-    people = manifest.get("people")
+    return facts if people is None else facts | {"people": Fact(number(people["released"]), _people_check(found))}
+
+
+def _of_risk(known: Facts, found: Verification) -> dict[str, Fact]:
+    """From the group sizes that a reader counts in the files; in people where the guarantees count people.
+
+    Of people, the manifest tells how many there are, and the smallest group.
+    """
+    sizes, people = known.statistics.sizes, known.manifest.get("people")
+    risk = measure_risk(sizes, limit=THRESHOLD).prosecutor
+    highest, average, above = risk.highest, risk.average, float(risk.above_limit)
+    least, mean, unit, check = int(sizes.min()), float(sizes.mean()), "rows", "verify: figures"
+    countable = True
     if people is not None:
-        facts["people"] = Fact(number(people["released"]), "manifest: people")
-        facts["smallest_people"] = Fact(number(people["class_size"]["min"]), "manifest: people")
-    return facts
-
-
-def _of_risk(known: Facts) -> dict[str, Fact]:
-    """From the group sizes that a reader counts in the files."""
-    sizes = known.statistics.sizes
-    risk = measure_risk(sizes, limit=THRESHOLD)
-    check = "verify: figures"
-    return {
+        unit, check = "people", _people_check(found)
+        least, mean = people["class_size"]["min"], people["class_size"]["mean"]
+        highest, average = 1.0 / least, 1.0 / mean
+        above, countable = 0.0, highest <= THRESHOLD
+    facts = {
         "threshold": Fact(percent(THRESHOLD), "recommended by EMA and Health Canada"),
-        "highest_risk": Fact(percent(risk.prosecutor.highest), check),
-        "average_risk": Fact(percent(risk.prosecutor.average), check),
-        "above_threshold": Fact(percent(risk.prosecutor.above_limit), check),
-        "unique_rows": Fact(number(int((sizes == 1).sum())), check),
+        "unit": Fact(unit, "verify: manifest"),
+        "smallest": Fact(f"{number(least)} {unit}", check),
+        "mean_size": Fact(f"{mean:.1f}", check),
+        "highest_risk": Fact(percent(highest), check),
+        "average_risk": Fact(percent(average), check),
+        "unique_rows": Fact(number(int((sizes == 1).sum())), "verify: figures"),
     }
+    return facts | {"above_threshold": Fact(percent(above), check)} if countable else facts
+
+
+def _people_check(found: Verification) -> str:
+    """Only a release with a key per person shows whose rows belong together."""
+    open_checks = {finding.check for finding in found.findings if finding.outcome == "not checked"}
+    return "verify: people" + ", not counted from the files" * (PER_GROUP in open_checks)
 
 
 def _about(known: Facts) -> dict[str, Fact]:
+    """The publisher's words: names without a full stop, sentences with one."""
     about = known.policy.about
-    said = {name: getattr(about, name) for name in ("title", "purpose", "controller", "recipients", "reasons")}
-    return {name: Fact(text, "about: the publisher's own words") for name, text in said.items() if text}
+    names = {name: getattr(about, name) for name in ("title", "controller")}
+    said = {name: getattr(about, name) for name in ("purpose", "recipients", "reasons")}
+    found = {name: text.rstrip(".") for name, text in names.items() if text}
+    found |= {name: text if text.endswith((".", "!", "?")) else f"{text}." for name, text in said.items() if text}
+    return {name: Fact(text, "about: the publisher's own words") for name, text in found.items()}
 
 
 def _tables(known: Facts, found: Verification) -> dict[str, FactTable]:
@@ -240,6 +235,9 @@ def _tables(known: Facts, found: Verification) -> dict[str, FactTable]:
         )
         for name, column in known.policy.columns.items()
     ]
+    seen = any(marks.values())
+    names = ("column", "role", "technique", "detail lost", "to be looked at")
+    in_people = "people" in known.manifest
     findings = [(each.check, each.outcome, each.message) for each in found.findings]
     limits = list(dict.fromkeys(claim["leaves_open"] for claim in known.manifest["claims"] if claim["leaves_open"]))
     return {
@@ -247,16 +245,26 @@ def _tables(known: Facts, found: Verification) -> dict[str, FactTable]:
             "Guarantees",
             ("guarantee", "required", "weakest group", "protects against"),
             tuple(claims),
-            "verify: claims",
+            _people_check(found) if in_people else "verify: claims",
         ),
         "columns": FactTable(
             "Columns and techniques",
-            ("column", "role", "technique", "detail lost", "to be looked at"),
-            tuple(columns),
+            names if seen else names[:-1],
+            tuple(row if seen else row[:-1] for row in columns),
             "verify: manifest, loss",
         ),
-        "guesses": FactTable("Guessing a sensitive value", GUESSES, tuple(guess_rows(known)), "verify: figures"),
-        "checks": FactTable("Checks", ("check", "outcome", "what was seen"), tuple(findings), "verify"),
+        "guesses": FactTable(
+            "Guessing a sensitive value",
+            (*GUESSES[:-1], "released rows whose value is certain") if in_people else GUESSES,
+            tuple(guess_rows(known)),
+            "verify: figures",
+        ),
+        "checks": FactTable(
+            CHECKS_IN_ROWS if in_people else "Checks",
+            ("check", "outcome", "what was seen"),
+            tuple(findings),
+            "verify",
+        ),
         "limits": FactTable(
             "What the guarantees do not cover", ("limit",), tuple((text,) for text in limits), "verify: claims"
         ),
@@ -275,7 +283,9 @@ def technique(column: Column, *, exact: bool = False) -> str:
             return "generalized by masking the last characters"
         if rule and rule != "order":
             return "generalized by a hierarchy"
-        return "generalized to ranges" if column.type in ("numeric", "date", "ordinal") else "generalized"
+        if rule or column.type in ("numeric", "date", "ordinal"):
+            return "generalized to ranges"
+        return "in each group kept as it is, or hidden"
     if column.role == "identifier":
         return "replaced by random keys" if column.replace else "removed"
     if column.role == "person":
@@ -290,52 +300,3 @@ def technique(column: Column, *, exact: bool = False) -> str:
     if column.role == "sensitive":
         parts.append("protected by the guarantees")
     return ", ".join(parts)
-
-
-def _before(known: Facts, table: Table) -> dict[str, Fact]:
-    """The risk of the original table's rows with the same quasi-identifiers, unprotected."""
-    quasi = [name for name in known.policy.having("quasi") if name in table.columns]
-    if len(quasi) < len(known.policy.having("quasi")):
-        return {}
-    sizes = table.frame.lazy().group_by(quasi).agg(pl.len().alias("rows")).collect()["rows"].to_numpy()
-    risk = measure_risk(np.asarray(sizes, dtype=np.int64), limit=THRESHOLD)
-    check = f"{WITH_ORIGINAL}group sizes before"
-    return {
-        "unique_before": Fact(percent(float((sizes == 1).sum()) / table.height), check),
-        "highest_before": Fact(percent(risk.prosecutor.highest), check),
-        "average_before": Fact(percent(risk.prosecutor.average), check),
-        "above_before": Fact(percent(risk.prosecutor.above_limit), check),
-    }
-
-
-def _of_attacks(tried: AttackReport) -> dict[str, Fact]:
-    run = [each for each in tried.attacks if each.verdict != "not run"]
-    facts = {
-        "attacks_run": Fact(number(len(run)), f"{WITH_ORIGINAL}attack"),
-        "attacks_broken": Fact(number(len(tried.broken)), f"{WITH_ORIGINAL}attack"),
-        "attacks_not_run": Fact(number(len(tried.attacks) - len(run)), f"{WITH_ORIGINAL}attack"),
-        "attacks_said": Fact(tried.answer(), f"{WITH_ORIGINAL}attack"),
-    }
-    for criterion in ("singling out", "linkability", "inference"):
-        some = [each for each in run if each.criterion == criterion]
-        if some:
-            most = max(some, key=lambda each: each.success - each.baseline)
-            key = criterion.replace(" ", "_")
-            check = f"{WITH_ORIGINAL}attack: {most.title}"
-            facts[f"{key}_success"] = Fact(percent(most.success), check)
-            facts[f"{key}_baseline"] = Fact(percent(most.baseline), check)
-    return facts
-
-
-def _attack_table(tried: AttackReport) -> FactTable:
-    def share(value: float | None) -> str:
-        return NOTHING if value is None or value != value else percent(value)
-
-    def row(each: Any) -> Sequence[str]:
-        shares = (each.success, each.baseline, each.low, each.high, each.bound)
-        right, without, low, high, bound = map(share, shares)
-        interval = low if low == high == NOTHING else f"{low} to {high}"
-        return (each.title, each.criterion, right, without, interval, bound, each.verdict)
-
-    headers = ("attack", "risk", "right", "without the release", "95 % interval", "allowed", "verdict")
-    return FactTable("Simulated attacks", headers, tuple(map(tuple, map(row, tried.attacks))), f"{WITH_ORIGINAL}attack")
