@@ -25,10 +25,10 @@ def test_files_that_are_not_what_the_blocks_gave_are_refused(spark: Any, tmp_pat
 
     write = release.write_tables
 
-    def write_and_change(tables: Any, stage: Path) -> None:
+    def write_and_change(tables: Any, stage: Path) -> Any:
         """The same values, at other rows: every column keeps its distribution, and checksums are taken afterwards."""
         rows = in_memory(tables["table"]).with_columns(pl.col("disease").sort()).sample(fraction=1, shuffle=True)
-        write({"table": on_spark(spark, rows, parts=1)}, stage)
+        return write({"table": on_spark(spark, rows, parts=1)}, stage)
 
     monkeypatch.setattr(release, "write_tables", write_and_change)
     with pytest.raises(VerificationFailed, match=r"claim: t-closeness of disease: the manifest says measured"):

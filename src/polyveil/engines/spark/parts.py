@@ -20,6 +20,7 @@ import pyarrow as pa
 
 from polyveil.engines.spark.without_data import items_without_data
 from polyveil.policy import Policy
+from polyveil.releases.bundle import fingerprint
 from polyveil.table.databases.exact import storable
 from polyveil.verification.canonical import check_types, write_table
 from polyveil.verification.classes import class_of_row
@@ -40,7 +41,7 @@ SAMPLED_CELLS, SAMPLED_LETTERS = 50_000, 12
 
 @dataclass(frozen=True)
 class PartWriter:
-    """Writes the rows of one partition as one file of `folder`."""
+    """Writes the rows of one partition as one file of `folder`, and says what the manifest says of it."""
 
     folder: str
 
@@ -56,12 +57,14 @@ class PartWriter:
             return
         name = f"part-{context.partitionId():05d}{ENDING_OF_PARTS}"
         attempt = Path(self.folder) / f".{name}.{secrets.token_hex(8)}"
+        frame = storable(_frame(held))
         with attempt.open("wb") as sink:
-            write_table(storable(_frame(held)), sink, ENDING_OF_PARTS)
+            write_table(frame, sink, ENDING_OF_PARTS)
             sink.flush()
             os.fsync(sink.fileno())
+        about = {**fingerprint(attempt), "rows": frame.height, "columns": frame.columns}
         attempt.replace(attempt.with_name(name))
-        yield pa.RecordBatch.from_pydict({"part": [name]})
+        yield pa.RecordBatch.from_pydict({"part": [name], "about": [json.dumps(about)]})
 
 
 def _frame(batches: Iterable[pa.RecordBatch]) -> pl.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from polyveil.engines.spark.parts import PartWriter
 from polyveil.errors import InputError
-from polyveil.releases.bundle import fingerprint, write_whole
+from polyveil.releases.bundle import write_whole
 from polyveil.releases.database import write_release as write_to_database
 from polyveil.releases.release import DescribedRelease, refuse_unless
 from polyveil.table.databases import is_url, opened, place_of
@@ -79,8 +80,7 @@ def write_release(
     """Write the tables and their manifest whole or not at all, and give the list of files."""
 
     def fill(stage: Path) -> dict[str, Any]:
-        write_tables(release.tables, stage)
-        return files_of(stage)
+        return write_tables(release.tables, stage)
 
     return write_whole(target, release.manifest, fill, overwrite=overwrite, accept=accept)
 
@@ -98,27 +98,18 @@ def local_path(path: Path | str) -> Path:
     return Path(text)
 
 
-def write_tables(tables: Mapping[str, DataFrame], stage: Path) -> None:
-    """The parts of every table, each written by one worker as releases are written everywhere."""
+def write_tables(tables: Mapping[str, DataFrame], stage: Path) -> dict[str, Any]:
+    """The parts of every table, each written by one worker as releases are written everywhere, and listed by it."""
+    files = {}
     for name, frame in tables.items():
         folder = stage / name
         folder.mkdir()
-        frame.mapInArrow(PartWriter(str(folder.absolute())), "part string").collect()
-        parts = sorted(folder.glob("part-*.parquet"))
-        for extra in set(folder.iterdir()) - set(parts):
-            extra.unlink()  # of attempts that were lost
-        for number, part in enumerate(parts):
-            part.rename(folder / f"part-{number:05d}.parquet")
-
-
-def files_of(stage: Path) -> dict[str, Any]:
-    """The list of files for the manifest; only footers are read for it, and bytes for the checksums."""
-    import pyarrow.parquet as pq
-
-    files = {}
-    for part in sorted(stage.glob("*/part-*.parquet")):
-        footer = pq.read_metadata(part)
-        columns = [footer.schema.column(i).name for i in range(footer.num_columns)]
-        name = part.relative_to(stage).as_posix()
-        files[name] = {**fingerprint(part), "rows": footer.num_rows, "columns": columns}
+        written = frame.mapInArrow(PartWriter(str(folder.absolute())), "part string, about string").collect()
+        about = {part: json.loads(line) for part, line in written}
+        for extra in {entry.name for entry in folder.iterdir()} - set(about):
+            (folder / extra).unlink()  # of attempts that were lost
+        for number, part in enumerate(sorted(about)):
+            final = folder / f"part-{number:05d}.parquet"
+            (folder / part).rename(final)
+            files[final.relative_to(stage).as_posix()] = about[part]
     return files

@@ -188,37 +188,34 @@ def quoted(name: str) -> str:
 
 
 def value_counts(frame: DataFrame) -> dict[str, tuple[pa.Array, pa.Array]]:
-    """Per column its distinct values (in the source's own type) and how many rows have each; one pass over the rows."""
+    """Per column its distinct values (in the source's own type) and how many rows have each; one pass over the rows.
+
+    The driver takes no more than it could use: some values beyond the most of every column, and a column has too many.
+    """
     from pyspark.sql import functions as sf
 
     names = frame.columns
     parts = frame.mapInArrow(_count_part, "position int, value string, rows bigint, kind binary")
-    counted = parts.groupBy("position", "value", "kind").agg(sf.sum("rows").alias("rows")).persist()
-    try:
-        sizes = {
-            row["position"]: row["values"]
-            for row in counted.groupBy("position").agg(sf.count("*").alias("values")).collect()
-        }
-        for position, size in sizes.items():
-            if size > MOST_VALUES:
-                raise InputError(
-                    f"the column {names[position]} has {size} distinct values, and {MOST_VALUES} are the most a column "
-                    "may have here. Round its values, or give it the role identifier or insensitive"
-                )
-        table = counted.toArrow()
-    finally:
-        counted.unpersist()
-    return {
-        name: _one_column(table.filter(pc.equal(table["position"], position))) for position, name in enumerate(names)
-    }
+    counted = parts.groupBy("position", "value", "kind").agg(sf.sum("rows").alias("rows"))
+    most = len(names) * (MOST_VALUES + 1)  # a type for each column besides its values
+    table = counted.limit(most + 1).toArrow()
+    found = {name: table.filter(pc.equal(table["position"], position)) for position, name in enumerate(names)}
+    for name, values in found.items():
+        if values.num_rows > MOST_VALUES + 1:
+            raise InputError(
+                f"the column {name} has more than {MOST_VALUES} distinct values, which is the most a column may have "
+                "here. Round its values, or give it the role identifier or insensitive"
+            )
+    return {name: _one_column(values) for name, values in found.items()}
 
 
 def _one_column(table: pa.Table) -> tuple[pa.Array, pa.Array]:
     """Values in a fixed order, so that nothing depends on the order in which Spark delivers them."""
-    table = table.combine_chunks().sort_by([("value", "ascending")])
     if not table.num_rows:
         return pa.array([], pa.string()), pa.array([], pa.int64())
-    kind = pa.ipc.read_schema(pa.py_buffer(table["kind"][0].as_py())).field(0).type
+    is_type = pc.is_valid(table["kind"])
+    kind = pa.ipc.read_schema(pa.py_buffer(table.filter(is_type)["kind"][0].as_py())).field(0).type
+    table = table.filter(pc.invert(is_type)).combine_chunks().sort_by([("value", "ascending")])
     return pc.cast(table["value"].combine_chunks(), kind), table["rows"].combine_chunks()
 
 
@@ -227,7 +224,7 @@ def _count_part(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
 
 
 def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Values of one partition, counted; values travel as text that gives back the same value, with their type."""
+    """Values of one partition, counted; they travel as text that gives back the same value, each column's type once."""
     seen: dict[int, pa.Table] = {}
     kinds: dict[int, bytes] = {}
     for batch in batches:
@@ -240,15 +237,14 @@ def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             if seen[position].num_rows > COMPACT:
                 seen[position] = _added_up(seen[position])
     for position, table in seen.items():
-        for part in _added_up(table).to_batches(max_chunksize=50_000):
-            size = part.num_rows
-            arrays = [
-                pa.array(np.full(size, position, dtype=np.int32)),
-                part.column("value"),
-                part.column("rows"),
-                pa.array([kinds[position]] * size, pa.binary()),
-            ]
-            yield pa.RecordBatch.from_arrays(arrays, names=["position", "value", "rows", "kind"])
+        kind = pa.table(
+            {"value": pa.nulls(1, pa.string()), "rows": [0], "kind": pa.array([kinds[position]], pa.binary())}
+        )
+        added = _added_up(table)
+        values = added.append_column("kind", pa.nulls(added.num_rows, pa.binary()))
+        for part in (*kind.to_batches(), *values.to_batches(max_chunksize=50_000)):
+            where = pa.array(np.full(part.num_rows, position, dtype=np.int32))
+            yield pa.RecordBatch.from_arrays([where, *part.columns], names=["position", "value", "rows", "kind"])
 
 
 def _added_up(table: pa.Table) -> pa.Table:
