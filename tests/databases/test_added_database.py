@@ -50,7 +50,7 @@ def test_a_database_from_outside_is_one_file(tmp_path: Path) -> None:
 
 
 def test_an_unknown_scheme_names_the_known_ones() -> None:
-    with pytest.raises(InputError, match="postgresql://, sqlite://, duckdb:// or spark://"):
+    with pytest.raises(InputError, match="postgresql://, sqlite://, duckdb://, spark://, delta:// or iceberg://"):
         place_of("shelf://clinic")
 
 

@@ -232,7 +232,7 @@ def test_a_missing_driver(url: str, module: str, policy: Path, monkeypatch: pyte
             monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, module, None)
     line = refused(url, policy, "--table", "t")
-    assert line.endswith(f"not installed ({module}). Install the database drivers: pip install 'polyveil[db]'")
+    assert line.endswith(f"not installed ({module}). Install it with: pip install 'polyveil[db]'")
 
 
 def test_a_secret_in_a_url_is_nowhere_in_the_output(postgresql: Database, policy: Path) -> None:

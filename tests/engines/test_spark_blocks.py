@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -218,3 +219,30 @@ def test_classes_are_refined_in_blocks_where_the_policy_asks_for_it() -> None:
         costs = anonymized(plan, table, np.arange(300), block=0).summary["costs"]
         lost.append(sum(costs["width"].values()))
     assert lost[1] < lost[0]
+
+
+def test_compute_that_keeps_nothing_stages_rows_in_a_table(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As serverless compute refuses it. The groups are the same, and no table is left over."""
+    from pyspark.errors import AnalysisException
+    from pyspark.sql.classic.dataframe import DataFrame
+
+    made: list[str] = []
+
+    def refused(*_: Any) -> Any:
+        made.append("asked")
+        raise AnalysisException(errorClass="NOT_IMPLEMENTED", messageParameters={"feature": "PERSIST TABLE"})
+
+    usual = anonymized_clinic(spark, tmp_path / "usual")
+    monkeypatch.setattr(DataFrame, "persist", refused)
+    staged = anonymized_clinic(spark, tmp_path / "staged")
+    assert made
+    assert staged == usual
+    assert not [table.name for table in spark.catalog.listTables() if table.name.startswith("polyveil_staged")]
+
+
+def anonymized_clinic(spark: Any, out: Path) -> list[Any]:
+    polyveil.anonymize(on_spark(spark, clinic()), policy(), out=out, seed=3, reading={"block_rows": 150})
+    parts = [pl.read_parquet(part) for part in sorted((out / "table").iterdir())]
+    return pl.concat(parts).sort(pl.all()).rows()

@@ -14,10 +14,11 @@ from typer.testing import CliRunner
 import polyveil
 from polyveil.cli import app
 from polyveil.engines.spark import verify as on_spark
-from polyveil.engines.spark.catalog import MARK, CatalogSession
+from polyveil.engines.spark.catalog import CatalogSession
 from polyveil.errors import InputError
 from polyveil.releases.database import write_release
 from polyveil.table.databases import opened, place_of
+from polyveil.table.databases.marked import MARK
 from polyveil.verification import Verification, verify
 from polyveil.verification.database import stored_document
 from polyveil.verification.fingerprint import tree_fingerprint_of

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import logging
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -253,6 +255,45 @@ def test_what_a_store_refuses_is_said_with_what_to_grant(bucket: str, said: str,
         published(f"{bucket}/release")
     assert "quiet-word" not in str(refused.value)
     assert "Nothing was published" in str(refused.value)
+
+
+@pytest.fixture
+def reader(server: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Keys that may list and read and nothing else, on a server that checks keys as long as this lasts."""
+    import boto3
+
+    def check_keys(after: str) -> None:
+        plain = {"Content-Type": "text/plain"}
+        asked = urllib.request.Request(f"{server}/moto-api/reset-auth", after.encode(), plain, method="POST")
+        urllib.request.urlopen(asked, timeout=20).close()
+
+    iam = boto3.client("iam", region_name="us-east-1")
+    iam.create_user(UserName="reader")
+    allowed = {"Effect": "Allow", "Action": ["s3:ListBucket", "s3:GetObject"], "Resource": "*"}
+    document = json.dumps({"Version": "2012-10-17", "Statement": [allowed]})
+    iam.put_user_policy(UserName="reader", PolicyName="read", PolicyDocument=document)
+    keys = iam.create_access_key(UserName="reader")["AccessKey"]
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", keys["AccessKeyId"])
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", keys["SecretAccessKey"])
+    check_keys("0")
+    yield
+    check_keys("inf")
+
+
+@pytest.mark.usefixtures("reader")
+def test_who_may_only_read_is_told_at_once_what_to_grant(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refused by the server itself, before anything is anonymized."""
+    with pytest.raises(InputError, match=r"it is not allowed there\. Grant these keys reading, writing") as refused:
+        published(f"{bucket}/release")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")
+    with pytest.raises(InputError, match=r"it is not allowed there\. Grant these keys") as unknown:
+        polyveil.read(f"{bucket}/people.csv")
+    assert not any("\n" in str(each.value) for each in (refused, unknown))
+
+
+def test_a_release_in_a_bucket_that_is_not_there_is_refused_at_once(bucket: str) -> None:
+    with pytest.raises(InputError, match=r"there is no bucket nobodys-bucket\. Check the address"):
+        published("s3://nobodys-bucket/release")
 
 
 def test_a_store_that_is_not_there_is_said_at_once(bucket: str, monkeypatch: pytest.MonkeyPatch) -> None:

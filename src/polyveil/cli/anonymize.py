@@ -18,8 +18,8 @@ def anonymize(
         str,
         typer.Argument(
             help="The table: CSV (also .gz, .zip), Excel, SPSS, Stata, SAS, Parquet, a folder of Parquet files, a "
-            "database (postgresql://host/db, sqlite://file, duckdb://file), or a table that Spark knows "
-            "(spark://catalog.schema.table)."
+            "database (postgresql://host/db, sqlite://file, duckdb://file), a lake (delta:///folder/table, "
+            "iceberg://catalog.namespace.table), or a table that Spark knows (spark://catalog.schema.table)."
         ),
     ],
     policy: Annotated[Path, typer.Option("--policy", "-p", help="The policy file (YAML).")],
@@ -28,7 +28,8 @@ def anonymize(
         typer.Option(
             "--out",
             "-o",
-            help="New release folder, a database with ?schema=NAME, or a schema (spark://catalog.schema).",
+            help="New release folder, a database with ?schema=NAME, a lake (delta:///folder/name, "
+            "iceberg://catalog.namespace), or a schema (spark://catalog.schema).",
         ),
     ],
     table: Annotated[str | None, typer.Option(help="Table to read from a database: name or schema.name.")] = None,

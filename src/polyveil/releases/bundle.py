@@ -112,14 +112,19 @@ def staging(path: Path) -> Iterator[Path]:
         stage.mkdir(mode=0o755)
         yield stage
     except OSError as error:
-        if is_full(error):
-            raise InputError(
-                f"the disk that holds {parent} is full. Nothing was written; free space or name another place"
-            ) from None
-        why = error.strerror or type(error).__name__  # what a library raises itself has no text of the system's
-        raise InputError(f"the release cannot be written to {parent} ({why}). Nothing was written") from None
+        raise not_written(parent, error) from None
     finally:
         shutil.rmtree(stage, ignore_errors=True)
+
+
+def not_written(parent: Path, error: OSError) -> InputError:
+    """What a disk refuses, in one line."""
+    if is_full(error):
+        return InputError(
+            f"the disk that holds {parent} is full. Nothing was written; free space or name another place"
+        )
+    why = error.strerror or type(error).__name__  # what a library raises itself has no text of the system's
+    return InputError(f"the release cannot be written to {parent} ({why}). Nothing was written")
 
 
 def _remove_abandoned(parent: Path, name: str) -> None:

@@ -14,12 +14,12 @@ from typing import Any
 import polars as pl
 
 from polyveil.errors import InputError, listed
-from polyveil.table.databases import Session, opened, place_of
-from polyveil.table.databases.exact import storable
+from polyveil.table.databases import DATABASES, Session, opened, place_of
 from polyveil.table.databases.files import check_file
+from polyveil.table.databases.names import MANIFEST
 from polyveil.table.databases.place import Place
 from polyveil.verification.canonical import manifest_text
-from polyveil.verification.database import DOCUMENT, MANIFEST, StoredRelease, stored_document
+from polyveil.verification.database import DOCUMENT, StoredRelease, stored_document
 from polyveil.verification.fingerprint import fingerprint
 
 
@@ -37,7 +37,7 @@ def write_release(
     """
     place, schema = _target(url)
     with opened(place, writable=True) as session:
-        ready = {name: getattr(session, "storable", storable)(frame) for name, frame in tables.items()}
+        ready = {name: session.storable(frame) for name, frame in tables.items()}
         session.check_creatable(schema)
         _make_room(session, schema, overwrite)
         session.create_schema(schema)
@@ -53,7 +53,8 @@ def write_release(
 def check_release_target(url: str, *, overwrite: bool = False) -> None:
     """Refuse early what would fail late: no connection, no right to write, an existing release."""
     place, schema = _target(url)
-    if place.file is not None and check_file(place, writable=True):
+    is_file = place.file is not None and not DATABASES[place.kind].names_table
+    if is_file and check_file(place, writable=True):
         return
     with opened(place, writable=True) as session:
         session.check_creatable(schema)
@@ -83,9 +84,8 @@ def _older_tables(session: Session, schema: str, overwrite: bool) -> list[str]:
             f"{session.place}: the schema {schema!r} exists already, and a release is never mixed with other tables. "
             "Name a new schema or use --overwrite"
         )
-    marker = getattr(session, "marker", None)
-    if marker in present:  # an unfinished release of a catalog, whose schema was empty or a release before
-        return sorted(present, key=lambda name: (name != marker, name != MANIFEST))
+    if session.marker in present:  # an unfinished release of a catalog, whose schema was empty or a release before
+        return sorted(present, key=lambda name: (name != session.marker, name != MANIFEST))
     if MANIFEST not in present:
         raise InputError(
             f"{session.place}: the schema {schema!r} is not a release (it has no table {MANIFEST}), so it is not "
@@ -102,7 +102,7 @@ def _older_tables(session: Session, schema: str, overwrite: bool) -> list[str]:
 
 
 def _describe(session: Session, schema: str, name: str, frame: Any) -> dict[str, Any]:
-    described = getattr(session, "described", None)  # by a session whose tables are too large for this machine
+    described = session.described(session.stored(schema, name))
     if described is not None:
-        return dict(described(session.stored(schema, name)))
+        return dict(described)
     return {"sha256": fingerprint(frame), "rows": frame.height, "columns": frame.columns}

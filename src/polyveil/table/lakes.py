@@ -24,12 +24,12 @@ _NUMBER = re.compile(r"v?(\d+)")
 
 def is_lake(path: Path) -> bool:
     """Whether the path is a Delta or Iceberg table; refuses what is only a part of one, which tells nothing alone."""
-    if _is_delta(path) or _is_iceberg(path) or path.name.endswith(_METADATA):
+    if is_delta(path) or _is_iceberg(path) or path.name.endswith(_METADATA):
         return True
     if (path / ".hoodie").is_dir():
         raise InputError(f"{path} is a Hudi table, which cannot be read here. Export it to Parquet with its own tools")
     for folder in path.absolute().parents:
-        if _is_delta(folder) or _is_iceberg(folder) or (folder / ".hoodie").is_dir():
+        if is_delta(folder) or _is_iceberg(folder) or (folder / ".hoodie").is_dir():
             raise InputError(
                 f"{path} is a part of the table in {folder}, whose log says which of its rows were deleted. Read "
                 f"{folder} instead"
@@ -39,14 +39,15 @@ def is_lake(path: Path) -> bool:
 
 def read_lake(path: Path, as_of: str | int | None) -> pl.DataFrame:
     """The rows of the table as it is now, or as it was at a version (a snapshot's number, in Iceberg) or a time."""
-    reader = _delta if _is_delta(path) else _iceberg
+    reader = delta_rows if is_delta(path) else _iceberg
     frame: pl.DataFrame = reader(path, as_of)
     check_names(frame.columns, path.name)
     refuse_unusable_types(dict(frame.schema), path.name)
     return checked_frame(frame, path.name)
 
 
-def _is_delta(folder: Path) -> bool:
+def is_delta(folder: Path) -> bool:
+    """Whether the folder is a Delta table."""
     return (folder / "_delta_log").is_dir()
 
 
@@ -54,12 +55,13 @@ def _is_iceberg(folder: Path) -> bool:
     return any((folder / "metadata").glob(f"*{_METADATA}"))
 
 
-def _delta(path: Path, as_of: str | int | None) -> pl.DataFrame:
+def delta_rows(path: Path, as_of: str | int | None) -> pl.DataFrame:
+    """The rows as they are, or as they were; nothing of them is judged."""
     try:
         from deltalake import DeltaTable, QueryBuilder
     except ImportError:
         raise _not_installed(path, "a Delta table", "deltalake") from None
-    asked = None if as_of is None else _asked(as_of)
+    asked = None if as_of is None else as_asked(as_of)
 
     def rows() -> Any:
         table = DeltaTable(path.absolute())
@@ -77,11 +79,11 @@ def _iceberg(path: Path, as_of: str | int | None) -> pl.DataFrame:
     except ImportError:
         raise _not_installed(path, "an Iceberg table", "pyiceberg") from None
     newest = path if path.is_file() else _newest_metadata(path)
-    asked = None if as_of is None else _asked(as_of)
+    asked = None if as_of is None else as_asked(as_of)
 
     def rows() -> Any:
         table = StaticTable.from_metadata(str(newest.absolute()))
-        return table.scan(snapshot_id=None if asked is None else _snapshot(table, asked)).to_arrow()
+        return table.scan(snapshot_id=None if asked is None else snapshot_of(table, asked)).to_arrow()
 
     return _read(path, "an Iceberg", rows)
 
@@ -98,7 +100,8 @@ def _read(path: Path, kind: str, rows: Callable[[], Any]) -> pl.DataFrame:
         ) from None
 
 
-def _asked(as_of: str | int) -> int | datetime:
+def as_asked(as_of: str | int) -> int | datetime:
+    """A version, or a time; times without a zone are UTC."""
     if isinstance(as_of, int) or as_of.isdigit():
         return int(as_of)
     try:
@@ -123,7 +126,8 @@ def _newest_metadata(folder: Path) -> Path:
     return newest[0]
 
 
-def _snapshot(table: Any, asked: int | datetime) -> int:
+def snapshot_of(table: Any, asked: int | datetime) -> int:
+    """The snapshot of an Iceberg table with this number, or the newest one at this time."""
     known = table.metadata.snapshots
     if isinstance(asked, int):
         found = [one.snapshot_id for one in known if one.snapshot_id == asked]

@@ -171,7 +171,7 @@ def read(
     if is_url(source):
         from polyveil.table.databases import read_database
 
-        frame, title = read_database(source, table=table, query=query)
+        frame, title = read_database(source, table=table, query=query, as_of=as_of)
         return Table(mark_missing(frame, missing), title, first_line=None)
     if table is not None or query is not None:
         raise InputError("--table and --query are for databases. Give the URL of a database, or leave them out.")

@@ -11,12 +11,12 @@ import polars as pl
 
 from polyveil.errors import InputError, listed
 from polyveil.table.databases import Session, opened, place_of, read_wanted
+from polyveil.table.databases.names import MANIFEST
 from polyveil.verification.files import check_manifest, check_text, tables_of_form
 from polyveil.verification.findings import Finding, fails, holds, unchecked
-from polyveil.verification.fingerprint import fingerprint
+from polyveil.verification.fingerprint import fingerprint, tree_fingerprint_of
 from polyveil.verification.orders import column_findings
 
-MANIFEST = "manifest"
 DOCUMENT = "document"
 
 
@@ -75,7 +75,7 @@ def stored_document(release: StoredRelease) -> dict[str, Any]:
     """The manifest as far as it says which tables belong to the release."""
     session, schema = release.session, release.schema
     present = session.relations(schema)
-    if getattr(session, "marker", None) in present:  # of a catalog without transactions
+    if session.marker in present:
         raise InputError(
             f"{release.title} is just being written, or writing it was cut off, so it is not a release. Wait, or "
             "publish it again with --overwrite"
@@ -121,12 +121,11 @@ def _extra(release: StoredRelease, manifest: Mapping[str, Any]) -> list[Finding]
         fails("missing table", f"{name} is listed in the manifest but is not there")
         for name in sorted(set(manifest["tables"]) - present)
     ]
-    look = getattr(release.session, "beside_tables", None)  # a database that was added may not have it
-    strange = look(release.schema) if look else []
+    strange = release.session.beside_tables(release.schema)
     more = [fails("extra objects", f"the schema has more than plain tables: {', '.join(strange)}")] if strange else []
-    if look is None:
+    if strange is None:
         more = [unchecked("extra objects", "this database cannot list what its schemas contain besides tables")]
-    also: list[str] = getattr(release.session, "beside_schema", lambda _: [])(release.schema)
+    also = release.session.beside_schema(release.schema)
     if also:
         words = f"the file of the database also has {listed(also)}. Whoever gets the file gets these"
         more.append(unchecked("file of the database", words))
@@ -149,11 +148,11 @@ def _tables(release: StoredRelease, manifest: Mapping[str, Any]) -> tuple[dict[s
         if name not in present:
             continue
         frame = read_wanted(session, session.stored(schema, name))
-        checksum = getattr(session, "fingerprint", fingerprint)
+        checksum = tree_fingerprint_of if session.by_leaves else fingerprint
         findings += compare_table(
             name, about, {"rows": frame.height, "columns": frame.columns, "sha256": checksum(frame)}
         )
-        if getattr(session, "keeps_order", False):  # of a server, nobody knows in which order it gives rows
+        if session.keeps_order:  # of a server, nobody knows in which order it gives rows
             findings += column_findings(name, frame)
         tables[name] = frame
     return tables, findings

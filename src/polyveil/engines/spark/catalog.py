@@ -1,16 +1,13 @@
 """Tables of Spark's catalogs, by the verbs that every database has: `spark://catalog.schema.table`.
 
-A catalog has no transaction over several tables. A release is therefore marked as being written by a table of its own
-as long as it is, its tables are written and verified, and its manifest comes last: with the mark, or without a
-manifest, a schema is no release. The mark says who writes, so that of two writers one is refused.
+A catalog has no transaction over several tables, so a release is marked while it is written (`MarkedSession`).
 """
 
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -20,16 +17,14 @@ from polyveil.engines.spark.digests import described
 from polyveil.engines.spark.faults import as_input_errors, refusal
 from polyveil.engines.spark.session import session_for
 from polyveil.errors import InputError, listed
-from polyveil.table.databases.names import Query, TableName, Wanted
+from polyveil.table.databases.described import DescribedColumn
+from polyveil.table.databases.marked import WRITER, MarkedSession
+from polyveil.table.databases.names import MANIFEST, Query, TableName, Wanted
 from polyveil.table.databases.place import Place
-from polyveil.table.databases.session import DescribedColumn, Session
-from polyveil.verification.database import MANIFEST
-from polyveil.verification.fingerprint import tree_fingerprint_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-MARK, WRITER = "polyveil_writing", "writer"
 _PART = re.compile(r"`([^`]+)`|([^`.]+)")
 _RELEASED = ("boolean", "bigint", "double", "string", "date", "timestamp", "timestamp_ntz")
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
@@ -42,39 +37,34 @@ def in_sql(*names: str) -> str:
     return ".".join(f"`{part}`" for part in parts)
 
 
-class CatalogSession(Session):
+class CatalogSession(MarkedSession):
     """A Spark session, and one schema of a catalog that it writes to. Without `commit`, what it wrote is dropped."""
 
-    marker = MARK
+    by_leaves = True
 
     def __init__(self, place: Place, *, writable: bool) -> None:
-        self.place = place
+        super().__init__(place)
         self.spark = session_for(None)
-        self.writable = writable
-        self._token = secrets.token_hex(8)
-        self._schema: str | None = None
-        self._made_schema = False
-        self._made: list[TableName] = []
-        self._manifest: tuple[TableName, pl.DataFrame] | None = None
 
     def locate(self, wanted: Wanted) -> str:
         if isinstance(wanted, Query):
             raise InputError("a query is not taken for Spark's tables. Make a view of it, and name that")
         name = self._sql(wanted)
         with self._faults():
-            if self._is_pending(wanted) or self.spark.catalog.tableExists(name):
+            if self.pending(wanted) is not None or self.spark.catalog.tableExists(name):
                 return name
         raise InputError(f"Spark knows no table {wanted}. Check the catalog and the schema, and that you may read it")
 
     def describe(self, source: str, wanted: Wanted) -> list[DescribedColumn]:
-        if self._is_pending(wanted) and self._manifest is not None:
-            return [DescribedColumn(name, "string", name) for name in self._manifest[1].columns]
+        waiting = self.pending(wanted)
+        if waiting is not None:
+            return [DescribedColumn(name, "string", name) for name in waiting.columns]
         with self._faults():
             return [_described(name, kind) for name, kind in self.spark.table(source).dtypes]
 
     def batches(self, source: str, columns: Sequence[DescribedColumn]) -> Iterator[pa.RecordBatch]:
-        if self._manifest is not None and source == self._sql(self._manifest[0]):
-            yield from self._manifest[1].to_arrow().to_batches()
+        if self.manifest is not None and source == self._sql(self.manifest[0]):
+            yield from self.manifest[1].to_arrow().to_batches()
             return
         with self._faults():
             found = self.spark.table(source).selectExpr(*(f"{column.sql} AS `{column.name}`" for column in columns))
@@ -96,18 +86,15 @@ class CatalogSession(Session):
         with self._faults():
             return bool(self.spark.catalog.databaseExists(in_sql(schema)))
 
-    def relations(self, schema: str) -> list[str]:
-        pending = [] if self._manifest is None else [self._manifest[0].name]
-        if not self.has_schema(schema):
-            return pending
+    def names_in(self, schema: str) -> list[str]:
         with self._faults():
             listing = self.spark.sql(f"SHOW TABLES IN {in_sql(schema)}").collect()
-        return sorted({*(row["tableName"] for row in listing if not row["isTemporary"]), *pending} - self._own_mark())
+        return [row["tableName"] for row in listing if not row["isTemporary"]]
 
     def beside_tables(self, schema: str) -> list[str]:
         strange = set()
         with self._faults():
-            for name in set(self.relations(schema)) - ({MANIFEST} if self._manifest else set()):
+            for name in set(self.relations(schema)) - ({MANIFEST} if self.manifest else set()):
                 about = self.spark.catalog.getTable(in_sql(schema, name))
                 strange |= {"view"} if about.tableType == "VIEW" else set()
                 strange |= {"comment"} if about.description else set()
@@ -120,95 +107,33 @@ class CatalogSession(Session):
     def check_creatable(self, schema: str) -> None:
         self.has_schema(schema)  # says what is wrong with its catalog
 
-    def stored(self, schema: str, table: str) -> TableName:
-        return TableName(table, schema)
+    def make_schema(self, schema: str) -> None:
+        self._run(f"CREATE SCHEMA {in_sql(schema)}")
 
-    def create_schema(self, schema: str) -> None:
-        if not self.has_schema(schema):
-            self._run(f"CREATE SCHEMA {in_sql(schema)}")
-            self._made_schema = True
-        self._begin(schema)
+    def remove_schema(self, schema: str) -> None:
+        self._run(f"DROP SCHEMA {in_sql(schema)}")
 
-    def create(self, name: TableName, frame: Any) -> None:
-        """A table of Spark or of this machine; the manifest waits for `commit`."""
-        if name.name == MANIFEST:
-            self._manifest = name, frame
-            return
+    def write(self, name: TableName, frame: Any) -> None:
         if isinstance(frame, pl.DataFrame):
             frame = self.spark.createDataFrame(frame.to_arrow())
-        self._made.append(name)
         with self._faults():
             frame.write.mode("error").saveAsTable(self._sql(name))
 
-    def drop(self, name: TableName) -> None:
-        """A table of the older release, or the mark of a writer that was killed: it goes before there is an own one."""
-        if name.name != MARK:
-            self._begin(str(name.schema))
-        self._run(f"DROP TABLE {self._sql(name)}")
+    def remove(self, name: TableName) -> None:
+        self._run(f"DROP TABLE IF EXISTS {self._sql(name)}")
 
-    def commit(self) -> None:
-        if self._manifest is None or self._schema is None:
-            return
-        name, frame = self._manifest
-        self._refuse_others()
+    def writers(self, name: TableName) -> list[str]:
         with self._faults():
-            self.spark.createDataFrame(frame.to_arrow()).write.mode("error").saveAsTable(self._sql(name))
-        self._made.append(name)
-        self._refuse_others()
-        self._run(f"DROP TABLE {in_sql(self._schema, MARK)}")
-        self._manifest, self._made, self._schema = None, [], None
-
-    def close(self) -> None:
-        """Drop what was not committed, as far as it is still this writer's."""
-        if self._schema is None:
-            return
-        with suppress(InputError):
-            self._refuse_others()
-            for name in self._made:
-                self._run(f"DROP TABLE IF EXISTS {self._sql(name)}")
-            self._run(f"DROP TABLE {in_sql(self._schema, MARK)}")
-            if self._made_schema:
-                self._run(f"DROP SCHEMA {in_sql(self._schema)}")
+            return [str(row[WRITER]) for row in self.frame(name).collect()]
 
     def storable(self, frame: Any) -> Any:
         """The frame with the few types that releases have."""
         return frame if isinstance(frame, pl.DataFrame) else storable_on_spark(frame)
 
-    def fingerprint(self, frame: pl.DataFrame) -> str:
-        """The checksum that the workers make together, of a table in memory."""
-        return tree_fingerprint_of(frame)
-
     def described(self, name: TableName) -> dict[str, Any]:
         """What the manifest says of a table, read back from the catalog by the workers."""
         with self._faults():
             return described(self.frame(name))
-
-    def _begin(self, schema: str) -> None:
-        """Mark the schema as being written to by this session; refused by the catalog if another one was faster."""
-        if self._schema is not None:
-            return
-        with self._faults():
-            mark = self.spark.createDataFrame(pa.table({WRITER: [self._token]}))
-            mark.write.mode("error").saveAsTable(in_sql(schema, MARK))
-        self._schema = schema
-
-    def _refuse_others(self) -> None:
-        schema = str(self._schema)
-        with self._faults():
-            found = self.spark.sql(f"SHOW TABLES IN {in_sql(schema)}").collect()
-            there = any(row["tableName"] == MARK for row in found)
-            writers = [row[WRITER] for row in self.spark.table(in_sql(schema, MARK)).collect()] if there else []
-        if writers != [self._token]:
-            raise InputError(
-                f"{self.place}: somebody else writes to the schema, so this release was not published. Look at it, "
-                "then name another schema or run again with --overwrite"
-            )
-
-    def _own_mark(self) -> set[str]:
-        return set() if self._schema is None else {MARK}
-
-    def _is_pending(self, wanted: Wanted) -> bool:
-        return self._manifest is not None and wanted == self._manifest[0]
 
     def _sql(self, name: TableName) -> str:
         return in_sql(name.name) if name.schema is None else in_sql(name.schema, name.name)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from polyveil.engines.spark.block import ROOT, Plan
 from polyveil.engines.spark.block_udf import anonymized
+from polyveil.engines.spark.held import Held, held
 from polyveil.engines.spark.rows import in_blocks
 from polyveil.engines.spark.tree import BlockTree
 from polyveil.errors import Fault, PolicyError, Unsatisfiable
@@ -22,11 +23,11 @@ MOST_PARTITIONS = 2000
 
 @dataclass(frozen=True, eq=False)
 class Coarsened:
-    """All rows that have a class, one summary per block, and the frames that Spark keeps on disk for them."""
+    """All rows that have a class, one summary per block, and the rows that Spark keeps for them."""
 
     frame: DataFrame
     summaries: list[dict[str, Any]]
-    held: list[DataFrame]
+    held: list[Held]
 
     @property
     def left(self) -> int:
@@ -44,13 +45,12 @@ class Coarsened:
         return [sum(some) for some in zip(*(s["groups"] for s in self.summaries if s["groups"]), strict=True)]
 
     def let_go(self) -> None:
-        for frame in self.held:
-            frame.unpersist()
+        for rows in self.held:
+            rows.let_go()
 
 
 def anonymize_blocks(coded: DataFrame, plan: Plan, tree: BlockTree, block_rows: int) -> Coarsened:
     """Every block, coarser where rows are left over; raises Unsatisfiable where that does not help."""
-    from pyspark import StorageLevel
     from pyspark.sql import functions as sf
 
     privacy, values = plan.values.policy.privacy, plan.values
@@ -61,9 +61,7 @@ def anonymize_blocks(coded: DataFrame, plan: Plan, tree: BlockTree, block_rows: 
         blocks = in_blocks(coded, values, tree)
         if outcome.summaries:
             blocks = blocks.where(sf.col("block").isin(sorted(new)))
-        # Kept on disk: the summaries below and the release both need it. A part that is lost with its executor is
-        # computed again, with the same result.
-        fresh = anonymized(blocks, plan, min(len(new), MOST_PARTITIONS)).persist(StorageLevel.DISK_ONLY)
+        fresh = held(anonymized(blocks, plan, min(len(new), MOST_PARTITIONS)))  # for the summaries and the release
         outcome = _joined(outcome, fresh, tree)
         _refuse_faults(outcome)
         failing = {summary["block"] for summary in outcome.summaries if summary["left"]}
@@ -84,18 +82,18 @@ def _refuse_faults(outcome: Coarsened) -> None:
             raise PolicyError([Fault(*fault) for fault in summary["faults"]])
 
 
-def _joined(before: Coarsened, fresh: DataFrame, tree: BlockTree) -> Coarsened:
+def _joined(before: Coarsened, fresh: Held, tree: BlockTree) -> Coarsened:
     """The rows of before, without the blocks that are gone, and the fresh ones."""
     from pyspark.sql import functions as sf
 
-    rows = fresh.where(sf.col("summary").isNotNull()).select("summary").collect()
+    rows = fresh.frame.where(sf.col("summary").isNotNull()).select("summary").collect()
     summaries = [json.loads(row["summary"]) for row in rows]
     if not before.summaries:
-        return Coarsened(fresh, summaries, [fresh])
+        return Coarsened(fresh.frame, summaries, [fresh])
     current = set(tree.leaves()) - {summary["block"] for summary in summaries}
     kept = before.frame.where(sf.col("block").isin(sorted(current)))
     older = [summary for summary in before.summaries if summary["block"] in current]
-    return Coarsened(kept.unionByName(fresh), [*older, *summaries], [*before.held, fresh])
+    return Coarsened(kept.unionByName(fresh.frame), [*older, *summaries], [*before.held, fresh])
 
 
 def _coarser(

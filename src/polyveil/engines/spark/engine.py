@@ -165,18 +165,25 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
     def partition(self, job: Job, bound: SparkInput) -> Blocks:
         seed = secrets.randbits(62) if job.seed is None else job.seed
         coded = encoded(bound.frame, bound.values, seed)
-        plan, tree = self._planted(coded, _plan(job, bound.values, seed))
+        plan, tree = self._planted(bound, coded, _plan(job, bound.values, seed))
         self._held = anonymize_blocks(coded, plan, tree, self._block_rows)
         return Blocks(plan, self._held)
 
-    def _planted(self, coded: DataFrame, plan: Plan) -> tuple[Plan, BlockTree]:
+    def _planted(self, bound: SparkInput, coded: DataFrame, plan: Plan) -> tuple[Plan, BlockTree]:
         """The block tree, and the plan with the slices that a method with slices of its own makes of all rows."""
         own_slices = plan.method.makes_own_slices
         if plan.values.rows <= self._block_rows and not own_slices:
             return plan, WHOLE
         blocks = math.ceil(plan.values.rows / self._block_rows)
         sample = min(max(SAMPLE_PER_BLOCK * blocks, LEAST_SAMPLE), MOST_SAMPLE)
-        tree, slices = plant(coded, plan, sample, self._block_rows)
+        share, seed = min(1.0, sample / plan.values.rows), plan.seed % 2**31
+        if share == 1.0:
+            some = coded
+        elif plan.values.everybody is None:
+            some = encoded(bound.frame.sample(fraction=share, seed=seed), bound.values, plan.seed)
+        else:  # a row is coded with all rows of its person
+            some = coded.sample(fraction=share, seed=seed)
+        tree, slices = plant(some, plan, self._block_rows)
         return (replace(plan, slices=slices) if own_slices else plan), tree
 
     def refine(self, job: Job, bound: SparkInput, found: Blocks) -> Blocks:

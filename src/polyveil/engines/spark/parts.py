@@ -1,7 +1,7 @@
 """The files of a release, one worker for each: written and checked by the rules of one machine.
 
 A worker writes the rows of its partition by the one writer that releases have, so that whoever verifies the file can
-write it again and compare. A second attempt at a task takes the place of the first as a whole.
+write it again and compare. Of several attempts at a task, one is listed; the files of the others are removed.
 """
 
 from __future__ import annotations
@@ -55,16 +55,16 @@ class PartWriter:
         context = TaskContext.get()
         if not held or context is None:
             return
-        name = f"part-{context.partitionId():05d}{ENDING_OF_PARTS}"
-        attempt = Path(self.folder) / f".{name}.{secrets.token_hex(8)}"
+        # A name of its own: of two attempts at a task, the one that Spark takes is the one whose file is listed.
+        attempt = f"part-{context.partitionId():05d}-{secrets.token_hex(8)}{ENDING_OF_PARTS}"
+        path = Path(self.folder) / attempt
         frame = storable(_frame(held))
-        with attempt.open("wb") as sink:
+        with path.open("wb") as sink:
             write_table(frame, sink, ENDING_OF_PARTS)
             sink.flush()
             os.fsync(sink.fileno())
-        about = {**fingerprint(attempt), "rows": frame.height, "columns": frame.columns}
-        attempt.replace(attempt.with_name(name))
-        yield pa.RecordBatch.from_pydict({"part": [name], "about": [json.dumps(about)]})
+        about = {**fingerprint(path), "rows": frame.height, "columns": frame.columns}
+        yield pa.RecordBatch.from_pydict({"part": [attempt], "about": [json.dumps(about)]})
 
 
 def _frame(batches: Iterable[pa.RecordBatch]) -> pl.DataFrame:

@@ -112,18 +112,16 @@ def _encode_batch(batch: pa.RecordBatch, known: Sequence[tuple[pa.Array, Any]]) 
 Slices = tuple[tuple[str, ...], ...]
 
 
-def plant(coded: DataFrame, plan: Plan, sample_rows: int, block_rows: int) -> tuple[BlockTree, Slices]:
-    """The block tree of the table, grown by one worker on a sample, and the slices its method would make of all rows.
+def plant(some: DataFrame, plan: Plan, block_rows: int) -> tuple[BlockTree, Slices]:
+    """The block tree of the table, grown by one worker on some coded rows, and the slices its method makes of all.
 
     Only the cuts of the tree and the names of columns come back.
     """
     from pyspark.sql import functions as sf
 
     values = plan.values
-    share = min(1.0, sample_rows / values.rows)
     names = [*address_names(values), *code_names(values)[len(values.quasi) :]]
-    sample = (coded if share == 1.0 else coded.sample(fraction=share, seed=plan.seed % 2**31)).select(*names)
-    sample = sample.withColumn("one", sf.lit(0))
+    sample = some.select(*names).withColumn("one", sf.lit(0))
 
     def grow(table: pa.Table) -> pa.Table:
         codes = [table[name].to_numpy().astype(np.int64) for name in names]

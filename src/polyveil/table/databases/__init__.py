@@ -12,19 +12,24 @@ import polars as pl
 
 from polyveil.errors import InputError, listed
 from polyveil.frames import check_names, checked_frame
+from polyveil.table.databases.described import DescribedColumn
 from polyveil.table.databases.exact import refuse_far_times, turned_over
 from polyveil.table.databases.names import Query, TableName, Wanted, table_name
 from polyveil.table.databases.place import Place, is_url, place_of, shown
 from polyveil.table.databases.registry import DATABASES, Database
-from polyveil.table.databases.session import DescribedColumn, Session, opened
+from polyveil.table.databases.session import Session, opened
 
 
-def read_database(url: str, *, table: str | None = None, query: str | None = None) -> tuple[pl.DataFrame, str]:
+def read_database(
+    url: str, *, table: str | None = None, query: str | None = None, as_of: str | int | None = None
+) -> tuple[pl.DataFrame, str]:
     """The rows of a table or of a query, and what to call them in messages."""
     place = place_of(url)
     if table is not None and query is not None:
         raise InputError("--table and --query exclude each other. Name the table in the query")
     with opened(place) as session:
+        if as_of is not None:
+            session.at(as_of)
         wanted = _wanted(place, table, query, session)
         return checked_frame(read_wanted(session, wanted), str(wanted)), str(wanted)
 

@@ -11,11 +11,12 @@ import polars as pl
 import pyarrow as pa
 
 from polyveil.errors import InputError
+from polyveil.table.databases.described import DescribedColumn
 from polyveil.table.databases.faults import duckdb_fault
 from polyveil.table.databases.files import check_file
 from polyveil.table.databases.names import Query, TableName, Wanted, quoted
 from polyveil.table.databases.place import Place
-from polyveil.table.databases.session import BATCH_ROWS, DescribedColumn, in_batches
+from polyveil.table.databases.session import BATCH_ROWS, in_batches
 from polyveil.table.databases.sql_session import FileSession
 
 # Nothing is fetched from anywhere because a view or a query mentions it.

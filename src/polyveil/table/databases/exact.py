@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from polyveil.errors import InputError
-from polyveil.table.databases.session import Becomes, DescribedColumn
+from polyveil.table.databases.described import Becomes, DescribedColumn
 
 # Every decimal of up to 15 significant digits survives the way into a 64-bit float and back (IEEE 754, DBL_DIG).
 EXACT_DIGITS = 15

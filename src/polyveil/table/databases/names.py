@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from polyveil.errors import InputError
 
+MANIFEST = "manifest"
+"""The table of a release that holds its manifest."""
 _PART = re.compile(r'"((?:[^"]|"")+)"|([^".][^.]*)')
 
 

@@ -4,6 +4,8 @@
     sqlite://relative/file.db[?schema=NAME]      sqlite:///absolute/file.db
     duckdb://relative/file.duckdb[?schema=NAME]  duckdb:///absolute/file.duckdb
     spark://catalog.schema                       spark://catalog.schema.table
+    iceberg://catalog.namespace                  iceberg://catalog.namespace.table
+    delta:///lake/release                        delta:///lake/table
 
 `schema` names the schema of a release, or of the table to read. PostgreSQL's URL is taken apart here and handed to the
 driver as separate settings: the driver's own parser quotes the whole URL, password included, in its complaints.
@@ -49,7 +51,8 @@ class Place:
     def __str__(self) -> str:
         """A URL that reaches the same place and holds no secret."""
         if DATABASES[self.kind].names_table:
-            return f"{self.kind}://{self.schema or ''}"
+            where = "" if self.file is None else f"{quote(str(self.file)).removesuffix('/')}/"
+            return f"{self.kind}://{where}{self.schema if self.file is None else quote(str(self.schema))}"
         schema = {"schema": self.schema} if self.schema is not None else {}
         if self.file is not None:
             return f"{self.kind}://{quote(str(self.file))}{_query(schema)}"
@@ -105,6 +108,11 @@ def place_of(url: str) -> Place:
             f"{scheme}:// is not a supported database. Use {', '.join(others)} or {last}, s3://, gs:// or abfss:// for "
             "an object store, or the path of a file"
         )
+    if DATABASES[kind].names_table and DATABASES[kind].names_file:
+        folder = _file(found[2].rstrip("/"), scheme)
+        if folder.name in ("", ".", ".."):
+            raise InputError(f"a {scheme}:// URL names a folder: {scheme}:///lake/name. Add its name")
+        return Place(kind, folder.name, folder.parent)
     if DATABASES[kind].names_table:
         return Place(kind, _name(found[2], scheme))
     main, _, query = found[2].partition("?")

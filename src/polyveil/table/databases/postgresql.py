@@ -17,10 +17,11 @@ import pyarrow as pa
 from adbc_driver_postgresql import dbapi
 
 from polyveil.errors import InputError
+from polyveil.table.databases.described import DescribedColumn
 from polyveil.table.databases.faults import postgresql_fault
 from polyveil.table.databases.names import Query, TableName, Wanted, quoted
 from polyveil.table.databases.place import Place
-from polyveil.table.databases.session import DescribedColumn, in_batches
+from polyveil.table.databases.session import in_batches
 from polyveil.table.databases.sql_session import SqlSession
 
 # Types read as text: the driver knows them as bytes only, and their text is all there is to them.

@@ -21,7 +21,9 @@ class Database:
     session: Callable[..., Any] | str
     names_file: bool = True
     names_table: bool = False
-    """Whether the URL is nothing but the name of a table, or of the schema of a release, in a catalog."""
+    """Whether the URL is nothing but the name of a table, or of the schema of a release, in a catalog or a folder."""
+    extra: str = "db"
+    """The extra of polyveil that has its driver."""
 
     def open(self, place: Any, *, writable: bool) -> Any:
         """A session; ModuleNotFoundError if the driver is not installed."""
@@ -46,7 +48,14 @@ DATABASES: Registry[Database] = Registry(
         "sqlite": Database("SQLite", f"{_HERE}.sqlite_file:SqliteSession"),
         "duckdb": Database("DuckDB", f"{_HERE}.duckdb_file:DuckdbSession"),
         # Opened by the engine that has it, and only if a URL asks for it.
-        "spark": Database("Spark", "polyveil.engines.spark.catalog:CatalogSession", names_file=False, names_table=True),
+        "spark": Database(
+            "Spark", "polyveil.engines.spark.catalog:CatalogSession", names_file=False, names_table=True, extra="spark"
+        ),
+        # They write releases, so they are where releases are written.
+        "delta": Database("Delta", "polyveil.releases.delta:DeltaSession", names_table=True, extra="lakes"),
+        "iceberg": Database(
+            "Iceberg", "polyveil.releases.iceberg:IcebergSession", names_file=False, names_table=True, extra="lakes"
+        ),
     },
     _unfit,
 )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
 from polyveil.errors import InputError
+from polyveil.plugins import PluginError
+from polyveil.table.databases.described import DescribedColumn
+from polyveil.table.databases.exact import storable
 from polyveil.table.databases.names import TableName, Wanted
 from polyveil.table.databases.place import Place
 from polyveil.table.databases.registry import DATABASES
@@ -17,27 +19,22 @@ from polyveil.table.databases.registry import DATABASES
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Becomes = Literal["as it is", "number", "boolean", "date", "time", "timestamp", "timestamp UTC"]
 BATCH_ROWS = 65_536
 
 
-@dataclass(frozen=True)
-class DescribedColumn:
-    """A column of a result: its name, its type in the database's words, and how to read it without loss.
+class Session(Protocol):
+    """An open connection inside a transaction. Nothing it wrote stays unless `commit` was called.
 
-    `sql` is the expression that reads it, None where its type is refused; `becomes` is what its cells are turned into.
+    Every session inherits from this, also that of a database that another package adds.
     """
 
-    name: str
-    type: str
-    sql: str | None
-    becomes: Becomes = "as it is"
-
-
-class Session(Protocol):
-    """An open connection inside a transaction. Nothing it wrote stays unless `commit` was called."""
-
     place: Place
+    marker: str | None = None
+    """The table that stands in a schema as long as a release is written there, if there is no transaction over all."""
+    by_leaves: bool = False
+    """Whether checksums of tables are those that many workers make together."""
+    keeps_order: bool = False
+    """Whether rows are read in the order in which they were written, so that the order tells something."""
 
     def locate(self, wanted: Wanted) -> str:
         """SQL to stand after FROM; InputError where the table does not exist or the query is not one SELECT."""
@@ -48,6 +45,10 @@ class Session(Protocol):
     def batches(self, source: str, columns: Sequence[DescribedColumn]) -> Iterator[pa.RecordBatch]:
         """The rows, streamed."""
 
+    def at(self, as_of: str | int) -> None:
+        """Read tables as they were at a version or a time; InputError where there is only one state of them."""
+        raise InputError("--as-of is for Delta and Iceberg tables. Leave it out.")
+
     def tables(self) -> list[str]:
         """What could be read, as `--table` takes it."""
 
@@ -57,12 +58,13 @@ class Session(Protocol):
     def relations(self, schema: str) -> list[str]:
         """Everything in a schema that has a name: tables, views, sequences."""
 
-    def beside_tables(self, schema: str) -> list[str]:
+    def beside_tables(self, schema: str) -> list[str] | None:
         """The kinds of everything in a schema that is no plain table as `create` makes them, nor a column of one.
 
         Views, indexes, triggers, constraints, defaults, comments, types and functions are part of what a reader gets.
-        A database that cannot tell leaves this out, and the verifier says that it was not checked.
+        A database that cannot tell says None, and the verifier says that it was not checked.
         """
+        return None
 
     def beside_schema(self, schema: str) -> list[str]:
         """What a database that is one file holds beside a schema: whoever gets the file gets it. Servers have none."""
@@ -76,6 +78,14 @@ class Session(Protocol):
 
     def create_schema(self, schema: str) -> None:
         """Make the schema unless it is there."""
+
+    def storable(self, frame: Any) -> Any:
+        """The frame with the few types that releases have."""
+        return storable(frame)
+
+    def described(self, name: TableName) -> Mapping[str, Any] | None:
+        """What the manifest says of a table that was created, if it is too large to be described by this machine."""
+        return None
 
     def create(self, name: TableName, frame: pl.DataFrame) -> None:
         """Create a table and fill it."""
@@ -102,13 +112,16 @@ def opened(place: Place, *, writable: bool = False) -> Iterator[Session]:
 
 def _connect(place: Place, writable: bool) -> Session:
     try:
-        session: Session = DATABASES[place.kind].open(place, writable=writable)
-        return session
+        session = DATABASES[place.kind].open(place, writable=writable)
     except ModuleNotFoundError as error:
         raise InputError(
             f"{place.title} needs a driver that is not installed ({error.name}). "
-            "Install the database drivers: pip install 'polyveil[db]'"
+            f"Install it with: pip install 'polyveil[{DATABASES[place.kind].extra}]'"
         ) from None
+    if Session not in type(session).__mro__:
+        raise PluginError(f"the session of {place.title} must inherit from polyveil.table.databases.Session")
+    found: Session = session
+    return found
 
 
 def in_batches(frame: pl.DataFrame) -> Any:

@@ -85,7 +85,6 @@ class FileSession(SqlSession):
 
     created: bool
     keeps_order = True
-    """Rows are read in the order in which they were written."""
 
     def check_creatable(self, schema: str) -> None:
         if not self.created and not os.access(str(self.place.file), os.W_OK):

@@ -15,11 +15,12 @@ import pyarrow as pa
 from adbc_driver_sqlite import dbapi
 
 from polyveil.errors import InputError
+from polyveil.table.databases.described import Becomes, DescribedColumn
 from polyveil.table.databases.faults import sqlite_fault
 from polyveil.table.databases.files import check_file
 from polyveil.table.databases.names import Query, TableName, Wanted, quoted
 from polyveil.table.databases.place import Place
-from polyveil.table.databases.session import BATCH_ROWS, Becomes, DescribedColumn, in_batches
+from polyveil.table.databases.session import BATCH_ROWS, in_batches
 from polyveil.table.databases.sql_session import FileSession
 
 # Declared types that SQLite stores as text or integers; what they hold is turned over if every cell fits.

@@ -1,0 +1,181 @@
+"""Releases as Iceberg tables of a catalog that pyiceberg knows: `iceberg://catalog.namespace`.
+
+Catalogs and their keys are set as pyiceberg takes them: in the environment (`PYICEBERG_CATALOG__NAME__URI`) or in
+`.pyiceberg.yaml`. A catalog says which state of a table is current, so deleted rows never come back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import polars as pl
+import pyarrow as pa
+
+from polyveil.errors import InputError
+from polyveil.table.databases.described import DescribedColumn
+from polyveil.table.databases.marked import WRITER, MarkedSession
+from polyveil.table.databases.names import Query, TableName, Wanted
+from polyveil.table.databases.place import Place
+from polyveil.table.lakes import as_asked, snapshot_of
+
+_RELEASED = ("boolean", "long", "double", "string", "date", "time", "timestamp", "timestamptz")
+_KEYS = "Set PYICEBERG_CATALOG__{}__URI (and what else it needs), or name it in .pyiceberg.yaml"
+
+
+class IcebergSession(MarkedSession):
+    """A catalog, and one namespace of it that is written to. Without `commit`, what it wrote is dropped."""
+
+    keeps_order = True
+
+    def __init__(self, place: Place, *, writable: bool) -> None:
+        from pyiceberg.catalog import load_catalog
+
+        super().__init__(place)
+        self.name, *rest = _parts(str(place.schema))
+        if not rest:
+            raise InputError(
+                f"{place} is only a catalog. Write iceberg://catalog.namespace.table, or without the table"
+            )
+        self._as_of: str | int | None = None
+        self._read: dict[str, pa.Table] = {}
+        try:
+            self.catalog = load_catalog(self.name)
+        except ModuleNotFoundError:
+            raise
+        except Exception as error:  # what a catalog may raise is not known
+            reason = type(error).__name__
+            remedy = _KEYS.format(self.name.upper())
+            raise InputError(f"the Iceberg catalog {self.name} cannot be opened ({reason}). {remedy}") from None
+
+    def at(self, as_of: str | int) -> None:
+        self._as_of = as_of
+
+    def locate(self, wanted: Wanted) -> str:
+        if isinstance(wanted, Query):
+            raise InputError("a query is not taken for Iceberg tables. Leave --query out")
+        if self.pending(wanted) is None:
+            with self._faults(f"the table {wanted}"):
+                found = self.catalog.table_exists(_path(wanted))
+            if not found:
+                words = "Check the name, and that you may read it"
+                raise InputError(f"the Iceberg catalog {self.name} has no table {wanted}. {words}")
+        return str(wanted)
+
+    def describe(self, source: str, wanted: Wanted) -> list[DescribedColumn]:
+        waiting = self.pending(wanted)
+        rows = self._rows(wanted) if waiting is None else waiting.to_arrow()
+        self._read[source] = rows
+        return [DescribedColumn(f.name, str(f.type), None if _is_odd(f.type) else f.name) for f in rows.schema]
+
+    def batches(self, source: str, columns: Sequence[DescribedColumn]) -> Iterator[pa.RecordBatch]:
+        yield from self._read.pop(source).combine_chunks().to_batches()
+
+    def tables(self) -> list[str]:
+        with self._faults("its tables"):
+            spaces = self.catalog.list_namespaces()
+            return sorted(".".join((self.name, *name)) for space in spaces for name in self.catalog.list_tables(space))
+
+    def has_schema(self, schema: str) -> bool:
+        with self._faults(f"the namespace {schema}"):
+            return bool(self.catalog.namespace_exists(_path(schema)))
+
+    def names_in(self, schema: str) -> list[str]:
+        with self._faults(f"the namespace {schema}"):
+            found = [name[-1] for name in self.catalog.list_tables(_path(schema))]
+            with suppress(NotImplementedError):  # a catalog without views
+                found += [name[-1] for name in self.catalog.list_views(_path(schema))]
+            return found
+
+    def beside_tables(self, schema: str) -> list[str]:
+        strange = set()
+        names = set(self.names_in(schema)) - {self.marker}
+        with self._faults(f"the tables of {schema}"):
+            for name in sorted(names):
+                if not self.catalog.table_exists((*_path(schema), name)):
+                    strange.add("view")
+                    continue
+                strange |= _strange_in(self.catalog.load_table((*_path(schema), name)))
+        return sorted(strange)
+
+    def make_schema(self, schema: str) -> None:
+        with self._faults(f"the namespace {schema}"):
+            self.catalog.create_namespace(_path(schema))
+
+    def remove_schema(self, schema: str) -> None:
+        with self._faults(f"the namespace {schema}"):
+            self.catalog.drop_namespace(_path(schema))
+
+    def write(self, name: TableName, frame: Any) -> None:
+        rows = pl.DataFrame(frame).to_arrow(compat_level=pl.CompatLevel.oldest())
+        with self._faults(f"the table {name}"):
+            self.catalog.create_table(_path(name), schema=rows.schema).append(rows)
+
+    def remove(self, name: TableName) -> None:
+        from pyiceberg.exceptions import NoSuchTableError
+
+        with self._faults(f"the table {name}"):
+            try:
+                self.catalog.purge_table(_path(name))
+            except NoSuchTableError:
+                return
+
+    def writers(self, name: TableName) -> list[str]:
+        return [str(one) for one in self._rows(name).column(WRITER).to_pylist()]
+
+    def close(self) -> None:
+        super().close()
+        self.catalog.close()
+
+    def _rows(self, name: Wanted) -> pa.Table:
+        asked = None if self._as_of is None else as_asked(self._as_of)
+        with self._faults(f"the table {name}"):
+            table = self.catalog.load_table(_path(name))
+            return table.scan(snapshot_id=None if asked is None else snapshot_of(table, asked)).to_arrow()
+
+    @contextmanager
+    def _faults(self, what: str) -> Iterator[None]:
+        """What a catalog or its storage refuses, in one line without its words, which may hold addresses and keys."""
+        try:
+            yield
+        except InputError:
+            raise
+        except Exception as error:
+            remedy = _remedy(type(error).__name__)
+            raise InputError(f"{self.place}: {what} was refused ({type(error).__name__}). {remedy}") from None
+
+
+def _remedy(name: str) -> str:
+    if name in ("ForbiddenError", "UnauthorizedError", "AuthorizationExpiredError", "PermissionError", "OAuthError"):
+        return "Grant this user reading, creating and dropping tables there, and writing to their storage"
+    if name in ("TableAlreadyExistsError", "NamespaceAlreadyExistsError", "CommitFailedException"):
+        return "Somebody else is just writing there. Name another namespace, or run again with --overwrite"
+    if name in ("FileNotFoundError", "OSError"):
+        return "Check that the catalog's warehouse exists, and that this user may read and write it"
+    return "Check the catalog's settings, and that its server and its storage can be reached"
+
+
+def _parts(name: str) -> tuple[str, ...]:
+    return tuple(part.strip("`") for part in name.split("."))
+
+
+def _path(name: Wanted | str) -> tuple[str, ...]:
+    """A name without that of the catalog."""
+    if not isinstance(name, TableName):
+        return _parts(str(name))[1:]
+    return _parts(name.name)[1:] if name.schema is None else (*_parts(name.schema)[1:], name.name)
+
+
+def _is_odd(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_nested(kind) or pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _strange_in(table: Any) -> set[str]:
+    """What a table has beside its rows. Properties belong to the catalog and are not compared."""
+    about, fields = table.metadata, table.schema().fields
+    strange = {"comment"} if any(field.doc for field in fields) or "comment" in table.properties else set()
+    strange |= set() if len(about.snapshots) == len(about.schemas) == 1 and set(about.refs) == {"main"} else {"history"}
+    strange |= set() if table.spec().is_unpartitioned() else {"partition"}
+    strange |= {"column of another type"} if any(str(field.field_type) not in _RELEASED for field in fields) else set()
+    return strange | ({"sort order"} if table.sort_order().fields else set())
