@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 pytest.importorskip("nicegui", reason="the workbench needs the web extra")
@@ -46,6 +48,25 @@ def test_explore_marks_the_class_of_a_row_on_both_sides(page: Page, server: Serv
     assert "tab=attacks" in page.url
     page.get_by_role("button", name="Attack this release").click()
     expect(page.get_by_text("No guarantee was broken")).to_be_visible(timeout=RUN)
+
+
+def test_charts_tell_their_values_to_screen_readers(page: Page, server: Server, finished: str) -> None:
+    """The description that Chromium computes has the numbers of the drawn bars, two of each column."""
+    page.goto(f"{server.url}/explore/{finished}?tab=columns")
+    expect(page.locator(".pv-chart canvas, .pv-chart svg").first).to_be_visible()
+    page.wait_for_timeout(600)
+    drawn = {chart["label"]: chart["marks"] for chart in page.evaluate(MARKS)}
+    assert len(drawn) > 2
+    for label, series in drawn.items():
+        words = page.get_by_role("img", name=label, exact=True)
+        for one in series:
+            greatest = max(mark[0] for mark in one["marks"])
+            expect(words).to_have_accessible_description(re.compile(rf": .*\b{100 * greatest:.1f} % {one['name']}\b"))
+    page.goto(f"{server.url}/explore/{finished}?tab=groups")
+    far = page.get_by_role("img", name="Distance per group").first
+    expect(far).to_have_accessible_description(
+        re.compile(r"groups of \d.* rows\. Distances from .* The limit is 0\.\d+\.")
+    )
 
 
 MARKS = """() => [...document.querySelectorAll('.pv-chart')].map(el => {

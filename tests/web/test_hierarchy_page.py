@@ -17,7 +17,7 @@ from polyveil.verification import verify
 from polyveil.verification.files import read_manifest
 from polyveil.web.pages.interval_preview import MOST_VALUES, counted_intervals
 from workbench_server import Server
-from workbench_steps import ask, choose_role, ended, release_of, start, upload
+from workbench_steps import TOWNS, ask, choose_role, ended, release_of, start, upload
 
 
 def test_a_hierarchy_edit_changes_the_outcome(page: Page, server: Server, tmp_path: Path) -> None:
@@ -50,6 +50,41 @@ def test_a_hierarchy_edit_changes_the_outcome(page: Page, server: Server, tmp_pa
     assert "Ireland" not in cells["before"]
     losses = [read_manifest(tmp_path / run / "release")["loss"]["information_loss"] for run in ("before", "after")]
     assert losses[0] != losses[1]
+
+
+def test_a_hierarchy_file_is_imported_and_exported_again(page: Page, server: Server) -> None:
+    """In ARX's format, with semicolons; a file without one of the values is refused, and nothing changes."""
+    upload(page, server)
+    page.get_by_role("link", name="Hierarchy of town").click()
+    file, tree = page.get_by_label("Choose a hierarchy file"), page.get_by_role("tree")
+
+    def give_hierarchy(lines: list[str]) -> None:
+        content = "\n".join(lines).encode()
+        file.set_input_files(files=[{"name": "town.csv", "mimeType": "text/csv", "buffer": content}])
+
+    known = [f"{town};Ireland;Europe" for town in TOWNS[:3]]
+    give_hierarchy(known)
+    expect(
+        page.get_by_role("alert").filter(has_text="1 of the column's 4 values")
+    ).to_be_visible()
+    expect(tree).to_have_count(0)
+    give_hierarchy([*known, f"{TOWNS[3]};Portugal;Europe"])
+    expect(tree.get_by_role("treeitem", name=re.compile("^Ireland, 150 rows"))).to_be_visible()
+    expect(tree.get_by_role("treeitem", name=re.compile("^Portugal, 50 rows"))).to_be_visible()
+    expect(page.locator(".pv-level").filter(has_text="Level 1")).to_contain_text("rarest in 50 rows")
+    page.reload()
+    expect(tree.get_by_role("treeitem", name=re.compile("^Ireland, 150 rows"))).to_be_visible()
+    with page.expect_download() as exported:
+        page.get_by_role("button", name="Export as CSV").click()
+    text = Path(exported.value.path()).read_text()
+    assert sorted(line.split(",")[:2] for line in text.splitlines()) == sorted(
+        [town, "Portugal" if town == "Lisbon" else "Ireland"] for town in TOWNS
+    )
+    page.get_by_role("combobox", name="How values are generalized").click()
+    page.get_by_role("option").first.click()
+    expect(tree).to_have_count(0)
+    give_hierarchy(text.splitlines())
+    expect(tree.get_by_role("treeitem", name=re.compile("^Ireland, 150 rows"))).to_be_visible()
 
 
 def test_the_tree_is_edited_by_keyboard_alone(page: Page, server: Server) -> None:

@@ -171,7 +171,7 @@ class Draft:
             file.unlink(missing_ok=True)
         missing = [value for value in counts if value not in set(tree.leaves)]
         if missing:
-            rule = f"{len(missing)} of the column's {len(counts)} values are missing from the file"
+            rule = f"missing from the file: {len(missing)} of the column's {len(counts)} values"
             raise PolicyError([Fault(place, rule, "Add a line for each, and import it again")])
         column = self.columns[name]
         column["hierarchy"] = rule_data(Tree(tree=tree.to_nested(), root=tree.root))

@@ -12,6 +12,7 @@ from polyveil.reports.markup import number, percent, table
 from polyveil.verification.files import read_manifest
 from polyveil.web.jobs import Busy
 from polyveil.web.pages import charts
+from polyveil.web.pages.chart_words import chart
 from polyveil.web.pages.page_context import Work
 from polyveil.web.pages.parts import card, notice, row, stack, text, trusted
 from polyveil.web.pages.progress_bar import follow_job
@@ -149,7 +150,7 @@ def _result(found: Mapping[str, Any]) -> None:
             if curve[0]:
                 text(curve[0], "p", "pv-hint")
             name = f"Share that survives, {each['title']} {curve[0]}".strip()
-            ui.echart(charts.survival(curve)).classes("pv-chart").props(f'role=img aria-label="{name}"')
+            chart(charts.survival(curve), name)
         if each["note"]:
             notice(f"{each['title']}: {each['note']}", "caution")
             continue

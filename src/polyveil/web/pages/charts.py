@@ -17,7 +17,7 @@ BASE: Mapping[str, Any] = {
     "animation": False,
     "textStyle": {"fontFamily": "system-ui, Segoe UI, Roboto, Arial, sans-serif", "color": INK},
     "grid": {"left": 12, "right": 18, "top": 34, "bottom": 30, "containLabel": True},
-    "aria": {"enabled": False},  # it would replace the name of the chart with a sentence about its series
+    "aria": {"enabled": False},  # chart_words.py describes them
 }
 AXES = {"k": "k, smallest group", "t": "greatest distance t", "l": "least l"}
 

@@ -9,6 +9,7 @@ from nicegui import ui
 
 from polyveil.reports.markup import percent
 from polyveil.web.pages import charts
+from polyveil.web.pages.chart_words import chart
 from polyveil.web.pages.parts import card, row, stack, text
 
 AT_ONCE = 12
@@ -66,5 +67,4 @@ def _column(name: str, about: Mapping[str, Any], role: str) -> None:
         if not about["before"]:
             words.append("The original is not here, so only the release is drawn.")
         text(" ".join(words), classes="pv-hint")
-        chart = ui.echart(charts.before_after(about)).classes("pv-chart pv-chart-low")
-        chart.props["role"], chart.props["aria-label"] = "img", f"{name} before and after"
+        chart(charts.before_after(about), f"{name} before and after", "pv-chart pv-chart-low")

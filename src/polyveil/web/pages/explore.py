@@ -14,6 +14,7 @@ from polyveil.web.explore import read_views
 from polyveil.web.pages import charts
 from polyveil.web.pages.analyses_view import analyses_on
 from polyveil.web.pages.attack_view import attacks_on
+from polyveil.web.pages.chart_words import chart
 from polyveil.web.pages.distributions import distributions
 from polyveil.web.pages.download import file_item
 from polyveil.web.pages.layout import frame, next_step, table_page
@@ -107,11 +108,11 @@ def _frontier(work: Work, done: Sequence[StoredRun], chosen: StoredRun) -> None:
     def draw(axis: str) -> None:
         place.clear()
         with place:
-            chart = ui.echart(
+            chart(
                 charts.frontier(done, axis, chosen.id),
+                "Detail lost against protection, all runs",
                 on_point_click=lambda event: go(event.data["id"]) if isinstance(event.data, dict) else None,
-            ).classes("pv-chart")
-            chart.props('role=img aria-label="Detail lost against protection, all runs"')
+            )
 
     draw(first)
 
@@ -154,7 +155,7 @@ def _sizes(views: Mapping[str, Any]) -> None:
     unit, sizes = ("people", views["people"]) if "people" in views else ("rows", views["sizes"])
     hint = f"Share of the groups by number of {unit}. A group is a set of rows that look alike in the release."
     with card("Group sizes", hint):
-        _chart(charts.shares(sizes, unit), "Group sizes")
+        chart(charts.shares(sizes, unit), "Group sizes")
 
 
 def _guesses(views: Mapping[str, Any]) -> None:
@@ -212,10 +213,6 @@ def _losses(by_attribute: Mapping[str, float]) -> None:
     trusted(tag("div", *rows, class_="pv-bars"))
 
 
-def _chart(options: dict[str, Any], label: str, classes: str = "pv-chart") -> None:
-    ui.echart(options).classes(classes).props(f'role=img aria-label="{label}"')
-
-
 def _distances(views: Mapping[str, Any]) -> None:
     if not views["distances"]:
         return
@@ -226,7 +223,7 @@ def _distances(views: Mapping[str, Any]) -> None:
                 text(name, "h3", "pv-h3")
                 words = f"worst {about['worst']:.3f}, rows at {about['mean']:.3f} on average, limit {about['limit']:g}"
                 text(words, classes="pv-hint")
-                _chart(charts.distances(about), "Distance per group")
+                chart(charts.distances(about), "Distance per group")
 
 
 def _worst(views: Mapping[str, Any]) -> None:
