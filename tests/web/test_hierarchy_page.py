@@ -64,9 +64,7 @@ def test_a_hierarchy_file_is_imported_and_exported_again(page: Page, server: Ser
 
     known = [f"{town};Ireland;Europe" for town in TOWNS[:3]]
     give_hierarchy(known)
-    expect(
-        page.get_by_role("alert").filter(has_text="1 of the column's 4 values")
-    ).to_be_visible()
+    expect(page.get_by_role("alert").filter(has_text="1 of the column's 4 values")).to_be_visible()
     expect(tree).to_have_count(0)
     give_hierarchy([*known, f"{TOWNS[3]};Portugal;Europe"])
     expect(tree.get_by_role("treeitem", name=re.compile("^Ireland, 150 rows"))).to_be_visible()

@@ -9,6 +9,8 @@ from polyveil.reports.markup import Markup, join, number, tag
 
 WIDTH, HEIGHT = 720, 240
 LEFT, RIGHT, TOP, BOTTOM = 58, 14, 26, 42
+LETTER = 7
+"""About the width of a letter."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +63,17 @@ def frame(
         text = f"{number(100 * value)} %" if y_percent else number(value)
         parts.append(tag("text", text, x=x.start - 8, y=place + 4, text_anchor="end"))
     parts.append(tag("line", class_="axis", x1=x.start, x2=x.stop, y1=y.start, y2=y.start))
-    parts += [tag("text", text, x=x(value), y=y.start + 17, text_anchor="middle") for value, text in along]
+    parts += [_tick(x(value), text, y.start + 17) for value, text in along]
     parts.append(tag("text", x_label, x=(x.start + x.stop) / 2, y=y.start + 36, text_anchor="middle"))
     parts.append(tag("text", y_label, x=0, y=12))
     return join(parts)
+
+
+def _tick(place: float, text: str, below: float) -> Markup:
+    """A text below the axis; next to the edge it ends there instead of being cut."""
+    if place + len(text) * LETTER / 2 > WIDTH:
+        return tag("text", text, x=WIDTH, y=below, text_anchor="end")
+    return tag("text", text, x=place, y=below, text_anchor="middle")
 
 
 def drawing(title: str, *parts: Markup, height: int = HEIGHT) -> Markup:

@@ -146,6 +146,9 @@ def _open(facts: Facts) -> list[str]:
     who = say("Someone may know that a person is in the table, and what the quasi-identifiers say about them.")
     if facts.exact_quasi:
         found = say("They can find the group of the person. In it, each row is equally likely to be the right one.")
+    elif "people" in facts.manifest:  # in a group of n people with more rows than that, 1 / rows would be too low
+        risk = 1.0 / facts.manifest["people"]["class_size"]["min"]
+        found = say("The chance to name the right person is then at most {share}.", share=percent(risk))
     else:
         found = say("The chance to pick the right row is then at most {share}.", share=percent(risk))
     return [who, found, say('No guarantee covers everything. See "What this does not cover".')]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,7 @@ from polyveil.measure import METRICS, measure_risk
 from polyveil.models import MODELS, Model
 from polyveil.policy.forms import sentence_of
 from polyveil.reports import distributions
+from polyveil.reports.axes import LEFT, LETTER, RIGHT, WIDTH
 from polyveil.reports.bars import Bar, bars, meter
 from polyveil.reports.charts import Bin, histogram
 from polyveil.reports.facts import Facts, claims_in_people
@@ -188,10 +191,12 @@ def _size_words(sizes: str, groups: int, share: str) -> str:
 
 
 def size_ticks(sizes: IntArray) -> list[tuple[float, str]]:
-    """A text under every column, or under every second or third where they are many."""
+    """A text under every column, or under every second or third where they are many or the texts are long."""
     edges = _size_edges(sizes)
-    step = max(1, -(-(len(edges) - 1) // 14))
-    return [(i + 0.5, _sizes(edges[i], edges[i + 1])) for i in range(0, len(edges) - 1, step)]
+    texts = [_sizes(a, b) for a, b in pairwise(edges)]
+    room = (WIDTH - LEFT - RIGHT) / LETTER
+    step = max(1, math.ceil(len(texts) * (max(map(len, texts)) + 1) / room))
+    return [(i + 0.5, texts[i]) for i in range(0, len(texts), step)]
 
 
 def _size_edges(sizes: IntArray) -> IntArray:
