@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from exact_tables import small_task
 from polyveil.methods import Task, make_method
+from polyveil.methods._exact import best_grouping
+from polyveil.methods._exact.class_search import classes_below
+from polyveil.methods._exact.covering import cover
 from polyveil.methods._kernels.judge import compile_constraints
 from polyveil.methods._search import compiling
 from polyveil.methods._search.arrange import arrange
@@ -70,3 +75,39 @@ def test_what_is_compiled_ahead_is_what_a_search_calls() -> None:
     assert not compiling.asks_more(compile_constraints(models, task.attributes, table))
     make_method(MethodChoice(name="sift", effort="fast")).partition(task)
     assert [list(kernel.signatures) for kernel in kernels] == ahead  # type: ignore[attr-defined]
+
+
+def test_what_is_compiled_ahead_for_the_exact_grouping_is_what_it_calls() -> None:
+    for unit in compiling.EXACT:
+        compiling.compile_unit(unit, "exact")
+    kernels = (classes_below, cover)
+    ahead = [list(kernel.signatures) for kernel in kernels]  # type: ignore[attr-defined]
+    task = small_task(1, 12)
+    best_grouping(task.table, compile_constraints(task.models, task.attributes, task.table))
+    assert [list(kernel.signatures) for kernel in kernels] == ahead  # type: ignore[attr-defined]
+
+
+def test_a_thorough_search_of_few_rows_says_that_it_compiles(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    class Compiled:
+        kernels = 0
+        returncode = 0
+
+        def __init__(self, unit: str, kind: str) -> None:
+            asked.append((unit, kind))
+            self.process = self
+
+        def poll(self) -> int:
+            return 0
+
+        def end(self) -> None:
+            pass
+
+    monkeypatch.setattr(compiling, "_stamp", lambda kind: tmp_path / kind)
+    monkeypatch.setattr(compiling, "CORES", 2)
+    monkeypatch.setattr(compiling, "_Compiling", Compiled)
+    told = Told()
+    make_method(MethodChoice(name="sift", effort="thorough")).partition(replace(small_task(0, 12), progress=told))
+    assert ("exact", "exact") in asked
+    assert told.stages == ["compiling", "compiling", "searching"]

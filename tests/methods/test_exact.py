@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
 
@@ -14,7 +15,7 @@ from polyveil.arrays import IntArray
 from polyveil.errors import PolicyError, Unsatisfiable
 from polyveil.measure import measure_loss
 from polyveil.methods import Options, Task
-from polyveil.methods._exact import TooHard, best_grouping
+from polyveil.methods._exact import TooHard, best_grouping, grouping
 from polyveil.methods._exact.class_search import classes_below
 from polyveil.methods._exact.covering import cover
 from polyveil.methods._exact.grouping import types_of
@@ -23,6 +24,7 @@ from polyveil.methods.exact import Exact
 from polyveil.methods.sift import Sift, SiftOptions
 from polyveil.models import KAnonymity, codes_of
 from polyveil.policy.schema import Privacy
+from polyveil.progress import Progress
 
 ROWS = 8
 
@@ -130,6 +132,53 @@ def test_what_takes_too_many_steps_is_not_called_the_best() -> None:
     task = small_task(1, 30)
     with pytest.raises(TooHard):
         best_grouping(task.table, compile_constraints(task.models, task.attributes, task.table), steps=100)
+
+
+def test_the_search_for_the_best_can_be_ended_between_two_calls_of_a_kernel() -> None:
+    task, calls = small_task(1, 30), []
+
+    def end() -> None:
+        calls.append(1)
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        best_grouping(task.table, compile_constraints(task.models, task.attributes, task.table), between=end)
+    assert len(calls) == 3
+
+
+def test_calls_that_need_more_steps_begin_anew_and_find_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    task = keeping_all(small_task(3, 16))
+    judge = compile_constraints(task.models, task.attributes, task.table)
+    at_once = best_grouping(task.table, judge)
+    monkeypatch.setattr(grouping, "SLICE", 2)
+    in_slices = best_grouping(task.table, judge)
+    assert at_once is not None
+    assert in_slices is not None
+    assert in_slices.cost == pytest.approx(at_once.cost)
+
+
+class Stopping(Progress):
+    """Stops whatever can be stopped, at once, and keeps what it is told."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    @contextmanager
+    def stoppable(self, stop: Callable[[], None]) -> Iterator[None]:
+        stop()
+        yield
+
+    def advance(self, done: float, note: str = "") -> None:
+        self.notes.append(note)
+
+
+def test_a_thorough_search_that_is_stopped_keeps_what_it_has_and_proves_nothing() -> None:
+    task = keeping_all(small_task(3, 30))
+    stopping = Stopping()
+    found = Sift(SiftOptions(effort="thorough")).partition(replace(task, progress=stopping))
+    assert holds_plainly(task.models, task.attributes, found.class_of_row, codes_of(task.table)).all()
+    assert not any("no grouping loses less" in note for note in stopping.notes)
 
 
 def test_exact_refuses_more_rows_than_it_can_group() -> None:

@@ -49,8 +49,8 @@ def bound(
     Raises
     ------
     PolicyError, InputError
-        The policy or the table cannot be used, or the policy asks for a form other than generalized or for
-        rows_per_person.
+        The policy or the table cannot be used, or the policy asks for a form other than generalized, for
+        rows_per_person or for shift.
 
     Examples
     --------
@@ -74,6 +74,10 @@ def bound(
         raise InputError(
             "there is no bound with rows_per_person before a run: chance decides which rows stay. Use anonymize with "
             "the bound"
+        )
+    if chosen.shifted:
+        raise InputError(
+            "there is no bound with shift before a run: chance moves the dates. Use anonymize with the bound"
         )
     with shown(progress) as listening:
         listening.stage("read")

@@ -19,7 +19,7 @@ from polyveil.bounds.required import Required, required_of
 from polyveil.bounds.result import LossBound
 from polyveil.measure.boxes import class_boxes
 from polyveil.measure.loss import width
-from polyveil.models import Attribute, Model
+from polyveil.models import AnyColumns, Attribute, Model
 from polyveil.policy.schema import Privacy
 from polyveil.table.coded import CodedTable
 
@@ -28,6 +28,8 @@ ROUNDING = 1e-9
 FLOORS, MIXING, REST = 0.35, 0.4, 0.05
 """Shares of the seconds: for the values that classes need, for closeness, and twice for columns that it leaves over.
 The size of classes has what is left."""
+ORDERS = 8
+"""Ways to put columns together that are tried if k is about any few of them."""
 
 
 def bound_of(
@@ -42,7 +44,11 @@ def bound_of(
     may_leave_out = int(privacy.suppression_limit * table.rows + 1e-9) > 0
     left_out = privacy.suppression_limit if may_leave_out else 0.0
     required = required_of(models, attributes, in_people=table.person is not None, left_out=left_out)
-    if table.person is None:
+    any_columns = next((model for model in models if isinstance(model, AnyColumns)), None)
+    if any_columns is not None:
+        required = Required(int(any_columns.threshold), (), ())
+        total = _of_any(table, any_columns.columns, required, may_leave_out, seconds)
+    elif table.person is None:
         total = _of_rows(table, required, may_leave_out, seconds)
     else:
         total = _of_people(table, table.person, required, seconds)
@@ -70,6 +76,19 @@ def _of_rows(table: CodedTable, required: Required, may_leave_out: bool, seconds
         beside = _summed(_crowd_of(rest, required, may_leave_out, _clock(REST * seconds)), REST * seconds)
     by_size = _summed(crowd, max(seconds - (time.perf_counter() - begun), 0.0))
     return by_size if mixed is None else max(by_size, mixed.with_floors, mixed.alone + beside)
+
+
+def _of_any(table: CodedTable, together: int, required: Required, may_leave_out: bool, seconds: float) -> float:
+    """If k is about any few columns: rows that are alike in these are classes of k, so blocks of columns add up."""
+    number, best = len(table.quasi), 0.0
+    orders = 1 if together in (1, number) or together > number else ORDERS
+    for order in range(orders):
+        columns = np.arange(number) if order == 0 else np.random.default_rng(order).permutation(number)
+        blocks = [columns[first : first + together] for first in range(0, number, together)]
+        some = [replace(table, quasi=tuple(table.quasi[a] for a in sorted(block))) for block in blocks]
+        share = seconds / orders / max(len(blocks), 1)
+        best = max(best, sum(_of_rows(block, required, may_leave_out, share) for block in some))
+    return best
 
 
 def _summed(crowd: Crowd, seconds: float) -> float:

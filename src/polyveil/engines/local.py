@@ -142,8 +142,6 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
         return replace(found, partition=arranged)
 
     def least_loss(self, job: Job, bound: Original, seconds: float, least_rows: int) -> LossBound | None:
-        if job.policy.privacy.any is not None:  # what groups must lose does not bound what columns must
-            return None
         if job.form.name != "generalized" or bound.coded.rows < least_rows:
             return None
         from polyveil.bounds.of_table import bound_of  # kernels are slow to load

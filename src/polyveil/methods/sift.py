@@ -43,7 +43,7 @@ from polyveil.methods._columns import recode_columns
 from polyveil.methods._kernels.judge import compile_constraints
 from polyveil.methods._kernels.reachable import Basis, reachable_basis, with_suppressed
 from polyveil.methods._search.clock import Clock
-from polyveil.methods._search.compiling import compile_side_by_side
+from polyveil.methods._search.compiling import compile_exact, compile_side_by_side
 from polyveil.methods._search.estimate import in_words, seconds_for, time_left
 from polyveil.methods._search.schedule import Effort, Tell, seconds_of
 from polyveil.methods._search.stricter import FEW_ROWS, begin, best_search, moved_once
@@ -56,6 +56,8 @@ __all__ = ["Sift", "SiftOptions", "report_loss", "seconds_for"]
 
 FEWEST = 40
 """Tables of up to so many rows are grouped exactly by a thorough search, if that can be proven."""
+EVERY = 0.2
+"""Seconds between two lines of progress while these are looked for."""
 Seconds = Annotated[float, Field(gt=0, le=1_000_000)]
 
 
@@ -86,6 +88,8 @@ class Sift(Method[SiftOptions]):
             with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
                 return recode_columns(task, asked, effort, clock, self._groups, _cuts)
         compile_side_by_side(compile_constraints(task.models, task.attributes, task.table), task.progress)
+        if effort == "thorough" and task.table.rows <= FEWEST:
+            compile_exact(task.progress)
         task.progress.stage("searching")
         with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
             return self._partition(task, effort, clock)
@@ -108,17 +112,27 @@ class Sift(Method[SiftOptions]):
             labels = moved_once(first, clock.stop)
         else:
             tell = report_loss(task, effort, clock, first.loss / basis.table.rows)
-            best = _proven(basis, task) if effort == "thorough" and basis.table.rows <= FEWEST else None
+            best = _proven(basis, task, clock) if effort == "thorough" and basis.table.rows <= FEWEST else None
             labels = best_search(basis.table, first, effort, secret, clock, tell) if best is None else best
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
 
 
-def _proven(basis: Basis, task: Task) -> Codes | None:
-    """The best classes there are, None if they are not found within a fixed number of steps."""
+def _proven(basis: Basis, task: Task, clock: Clock) -> Codes | None:
+    """The best classes there are; None if that takes too many steps, or if the clock ends before."""
     from polyveil.methods._exact import TooHard, best_grouping  # compiled for few tables only
 
+    told = -EVERY
+
+    def look_up() -> None:
+        nonlocal told
+        if clock.is_over:
+            raise TooHard
+        if clock.passed - told >= EVERY:
+            told = clock.passed
+            task.progress.advance(0.0, "looking for the best grouping there is")
+
     try:
-        found = best_grouping(basis.table, basis.judge)
+        found = best_grouping(basis.table, basis.judge, between=look_up)
     except TooHard:
         return None
     if found is not None:

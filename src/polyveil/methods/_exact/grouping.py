@@ -12,6 +12,7 @@ Every step is exact up to rounding: prices are lowered until no class at all cos
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,6 +31,8 @@ STEPS = 20_000_000
 """Steps of the search for classes before it gives up: about half a minute."""
 MOST_CLASSES, MOST_CHOICES = 200_000, 2_000_000
 """Classes that can matter, and choices among them, before it gives up."""
+SLICE, LARGER = 100_000, 6
+"""Steps that one call of a kernel may take at first; if they are not enough, it begins anew with so many times more."""
 LEAST, SHARE = 1e-6, 0.002
 """How far above the bound groupings are looked for first, and as a share of it if there are none."""
 ROUNDING = 1e-8
@@ -50,15 +53,26 @@ class Grouping:
     cost: float
 
 
-def best_grouping(table: CodedTable, judge: JudgeSpec, left_out: int = 0, steps: int = STEPS) -> Grouping | None:
+def nothing() -> None:
+    """Done between two calls of a kernel unless something else is."""
+
+
+def best_grouping(
+    table: CodedTable,
+    judge: JudgeSpec,
+    left_out: int = 0,
+    steps: int = STEPS,
+    between: Callable[[], None] = nothing,
+) -> Grouping | None:
     """The grouping of least loss in which every class holds and at most `left_out` rows are in none, if there is one.
 
-    Raises TooHard if it is not found within the steps.
+    Raises TooHard if it is not found within the steps. `between` is called every now and then, and may end the search
+    by an error.
     """
     if table.rows > MOST_ROWS or len(judge.joint.limit):  # the compiled judge of joint t is stricter than the model
         raise TooHard
     types, of_row = types_of(table, judge)
-    search = _Search(types, judge, sum(column.weight for column in table.quasi), left_out, steps)
+    search = _Search(types, judge, sum(column.weight for column in table.quasi), left_out, steps, between)
     chosen = search.best()
     return None if chosen is None else Grouping(_labels(chosen[0], of_row, len(types.units)), chosen[1])
 
@@ -123,6 +137,7 @@ class _Search:
     greatest: float
     left_out: int
     steps: int
+    between: Callable[[], None]
     classes: list[IntArray] = field(default_factory=list)
     costs: list[float] = field(default_factory=list)
 
@@ -156,9 +171,10 @@ class _Search:
             reduced = all_costs - classes @ prices
             order = np.argsort(reduced, kind="stable")
             tied = self.rows * ROUNDING
-            chosen, _, steps = cover(classes[order], reduced[order], self.units, above, tied, MOST_CHOICES)
-            if steps >= MOST_CHOICES:
-                raise TooHard
+            for limit in self._slices(MOST_CHOICES):
+                chosen, _, steps = cover(classes[order], reduced[order], self.units, above, tied, limit)
+                if steps < limit:
+                    break
             if len(chosen):
                 return classes[order][chosen], float(all_costs[order][chosen].sum())
             if bound + above > most:
@@ -222,10 +238,20 @@ class _Search:
         cost: FloatArray,
         number: int,
     ) -> tuple[int, float]:
-        number, steps, limit = classes_below(
-            self.types, self.judge, prices, size, first, limit, falling, self.steps, units, cost, number
-        )
-        self.steps -= steps
-        if self.steps <= 0:
-            raise TooHard
-        return number, limit
+        for most in self._slices(self.steps):
+            found, steps, fallen = classes_below(
+                self.types, self.judge, prices, size, first, limit, falling, most, units, cost, number
+            )
+            self.steps -= steps
+            if steps < most:
+                break
+        return found, fallen
+
+    def _slices(self, most: int) -> Iterator[int]:
+        """The steps that a kernel may take, more and more of them; raises TooHard if these were not enough."""
+        steps = min(SLICE, most)
+        while steps > 0:
+            self.between()
+            yield steps
+            steps = min(LARGER * steps, most) if steps < most else 0
+        raise TooHard

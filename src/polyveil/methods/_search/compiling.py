@@ -41,8 +41,9 @@ from polyveil.progress import Progress
 from polyveil.table.coded import CodedTable, QuasiColumn, SensitiveColumn
 from polyveil.table.domain import Domain, OrderedDomain, TreeDomain
 
-UNITS = {"arrange": 167, "move": 112, "judge": 37}
-"""What is compiled at a time, the longest first, and about how many kernels that is."""
+UNITS, EXACT = {"arrange": 167, "move": 112, "judge": 37}, {"exact": 40}
+"""What is compiled at a time for a search, the longest first, and for the exact grouping of a small table; and about
+how many kernels that is."""
 EVERY = 0.1
 """Seconds between two looks at how far the processes are."""
 
@@ -50,7 +51,15 @@ EVERY = 0.1
 def compile_side_by_side(judge: JudgeSpec, progress: Progress) -> None:
     """Have the kernels of a search under such a judge compiled unless they are: a stage of its own."""
     kind = _kind(judge)
-    units = {unit: number for unit, number in UNITS.items() if unit != "judge" or kind == "more"}
+    _compile({unit: number for unit, number in UNITS.items() if unit != "judge" or kind == "more"}, kind, progress)
+
+
+def compile_exact(progress: Progress) -> None:
+    """Have the kernels of the exact grouping compiled unless they are: a stage of its own."""
+    _compile(EXACT, "exact", progress)
+
+
+def _compile(units: dict[str, int], kind: str, progress: Progress) -> None:
     stamp = _stamp(kind)
     if CORES < 2 or stamp is None or stamp.exists():
         return
@@ -95,7 +104,7 @@ class _Compiling:
 
 
 def _kind(judge: JudgeSpec) -> str:
-    """Kernels are compiled once without and once with constraints other than size, caps and closeness."""
+    """Those of a search are compiled once without and once with constraints other than size, caps and closeness."""
     return "more" if asks_more(judge) else "plain"
 
 
@@ -125,6 +134,8 @@ def tiny(kind: str) -> tuple[CodedTable, JudgeSpec]:
 
 def compile_unit(unit: str, kind: str) -> None:
     """Compile one unit by using it."""
+    from polyveil.methods._exact import best_grouping  # slow to load, and rarely needed
+
     table, judge = tiny(kind)
     space, rows = make_space(table, judge)
     labels, stop = np.zeros(table.rows, dtype=np.int32), no_flag()
@@ -132,6 +143,8 @@ def compile_unit(unit: str, kind: str) -> None:
         empty = np.zeros((0, table.rows), dtype=np.int32)
         orders = Orders(empty, empty, empty, np.zeros(2, dtype=np.int64))
         arrange(space, rows, labels, orders, SIFT, 0, 0.0, 0.0, 0, 0, np.array([space.least]), 1, stop)
+    elif unit == "exact":
+        best_grouping(table, judge)
     elif unit == "move":
         move_rows(space, rows, labels, 1.0, 1, 0.0, 0.0, 1, 1, stop)
         cut(space, rows, space.least, True, stop)

@@ -37,9 +37,10 @@ SETTLE = Round(moves_per_row=2.0, rebuilds_per_class=0.5, passes=2)
 FEW_MOVES, MOST_MOVES, ALL_MOVES, FEW_REBUILDS = 1.0, 30.0, 1_000_000, 0.05
 """Moves per row of a fast search: as many as make a million in all, within bounds - what takes seconds on a small table
 takes minutes on a large one; and the fewest rebuilds per class in one of its rounds."""
-TINY, AGAIN = 50, 2
+TINY = 50
 """In tables of so few rows, a fast search does what a balanced one does elsewhere, and a balanced one four times as
-much, so often: what chance loses there is a large share of all that is lost, and a search takes little time."""
+much, from several beginnings: what chance loses there is a large share of all that is lost, and a search takes little
+time."""
 FEW_AFFECTED = 0.2
 """Rounds change rows that lose something. If these are a smaller share of all rows, there are as many attempts for each
 of them as at this share."""
@@ -72,7 +73,7 @@ def schedule_of(effort: Effort, rows: int) -> tuple[Round, ...]:
     whole = (*cooling(Round(moves_per_row=30.0, rebuilds_per_class=2.5), 12), *([SETTLE] * 3))
     if effort == "balanced":
         longer = (*cooling(Round(moves_per_row=120.0, rebuilds_per_class=10.0), 12), *([SETTLE] * 3))
-        return (*schedule_of("fast", rows), *(longer * AGAIN if rows <= TINY else whole))
+        return (*schedule_of("fast", rows), *(longer if rows <= TINY else whole))
     if effort == "thorough":
         own = (*cooling(Round(moves_per_row=80.0, rebuilds_per_class=5.0), 40), *([SETTLE] * 6))
         return (*schedule_of("balanced", rows), *own)

@@ -64,6 +64,11 @@ def beginnings(space: Space) -> list[Way]:
     return [*((SIFT, floor) for floor in floors), (DIVIDE, space.least), *((GROW, floor) for floor in floors[:GROWN])]
 
 
+def other_ways(space: Space) -> list[Way]:
+    """The ways to begin that tables of few rows are searched from besides the best one."""
+    return [(way, floor) for way, floor in beginnings(space) if way != SIFT]
+
+
 def begin_by(space: Space, rows: Rows, way: Way, seed: int, stop: Flag) -> tuple[Codes, float]:
     """Labels of a beginning and their total loss.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import itemgetter
 from threading import Lock
 
@@ -24,9 +24,9 @@ from polyveil.methods._kernels.judge import JudgeSpec, class_distances, sensitiv
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.losses import losses
 from polyveil.methods._search.rounds import CORES, improve
-from polyveil.methods._search.schedule import SETTLE, Effort, Tell, search
-from polyveil.methods._search.space import Flag, Rows, Space, make_space
-from polyveil.methods._search.start import PASS, SMALL, best_start, floors_for, plain_cuts
+from polyveil.methods._search.schedule import SETTLE, TINY, Effort, Tell, search
+from polyveil.methods._search.space import Flag, Rows, Space, copy_for_thread, make_space
+from polyveil.methods._search.start import PASS, SMALL, begin_by, best_start, floors_for, other_ways, plain_cuts
 from polyveil.table.coded import CodedTable
 
 CLOSENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -44,7 +44,7 @@ FEW_ROWS = 5000
 """A fast search looks at stricter demands in tables of up to so many rows."""
 SURELY_MORE = 3.0
 """A stricter demand is not looked at if plain cuts alone lose so many times as much with it."""
-TINY = 1000
+CHEAP = 1000
 """In tables of so many rows every search is cheap."""
 
 
@@ -93,7 +93,10 @@ def best_search(
         return searched(first, effort, clock, tell)[0]
     start = as_close_as_it_is(table, first, secret, clock)
     several = effort != "fast" or table.rows <= FEW_ROWS or few_affected(table, first)
-    starts = [start, *(nearly_free(table, start, secret, clock) if several and start.loss > 0.0 else ())]
+    starts = [start]
+    if start.loss > 0.0:
+        starts += nearly_free(table, start, secret, clock) if several else ()
+        starts += begun_otherwise(start, secret, clock.stop) if table.rows <= TINY else ()
     with ThreadPoolExecutor(CORES) as pool, Together(tell, clock.end, len(starts)) as told:
         running = [pool.submit(searched, one, effort, clock, told.one()) for one in starts]
         found = [search.result() for search in running]
@@ -186,7 +189,7 @@ class Together:
 
 def few_affected(table: CodedTable, first: Beginning) -> bool:
     """Whether few rows lose anything, if only because there are few."""
-    return table.rows <= TINY or first.affected <= min(FEW, FEW_SHARE * table.rows)
+    return table.rows <= CHEAP or first.affected <= min(FEW, FEW_SHARE * table.rows)
 
 
 def allowed_stricter(table: CodedTable, first: Beginning) -> tuple[float, int]:
@@ -215,6 +218,15 @@ def nearly_free(table: CodedTable, first: Beginning, secret: int, clock: Clock |
                 found += 1
                 waiting.append(start)
                 yield start
+
+
+def begun_otherwise(first: Beginning, secret: int, stop: Flag) -> Iterator[Beginning]:
+    """The same demand begun in other ways: few rows often leave a search no path from one beginning to the best."""
+    for number, way in enumerate(other_ways(first.space)):
+        space, rng = copy_for_thread(first.space), np.random.default_rng([secret, number])
+        labels, loss = begin_by(space, first.rows, way, int(rng.integers(2**31 - 1)), stop)
+        if loss < math.inf:
+            yield replace(first, space=space, labels=labels, loss=loss, rng=rng)
 
 
 def stricter(judge: JudgeSpec) -> list[JudgeSpec]:
