@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -200,3 +201,13 @@ def test_exact_says_that_nothing_meets_the_requirements() -> None:
     task = small_task(0, ROWS)
     with pytest.raises(Unsatisfiable, match="no grouping of the rows"):
         Exact(Options()).partition(replace(task, models=(KAnonymity(9),), privacy=Privacy(k=9)))
+
+
+def test_a_search_by_the_clock_ends_once_the_best_is_proven() -> None:
+    task = keeping_all(small_task(3, 30))
+    begun = time.perf_counter()
+    found = Sift(SiftOptions(effort=600)).partition(task)
+    assert time.perf_counter() - begun < 120.0  # on a busy machine
+    best = best_grouping(task.table, compile_constraints(task.models, task.attributes, task.table))
+    assert best is not None
+    assert measure_loss(task.table, found.class_of_row).information_loss == pytest.approx(best.cost / 30)

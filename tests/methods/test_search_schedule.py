@@ -151,3 +151,15 @@ def test_the_greatest_loss_is_that_of_all_values() -> None:
     table = random_table(5, rows=300)
     space, _ = space_of(table)
     assert greatest_loss(space) == pytest.approx(sum(column.weight for column in table.quasi))
+
+
+def test_a_search_by_the_clock_ends_once_nothing_is_lost() -> None:
+    table = random_table(3, rows=20).take(np.repeat(np.arange(20), 4))
+    space, rows = space_of(table, 3, None)
+    labels = np.repeat(np.arange(20, dtype=np.int32), 4)
+    clock = Clock(600.0)
+    _, loss = search(
+        space, rows, labels, 600.0, floors_for(space), np.random.default_rng(1), lambda done, loss: None, clock=clock
+    )
+    assert loss == 0.0
+    assert clock.passed < 100.0

@@ -16,8 +16,8 @@ This package's own method.
    tables of up to 50,000 rows, with `fast` 5,000, up to six where few rows lose anything): asking for less then does
    not lose more by chance. The searches run side by side.
 
-5. A thorough search of a table of up to 40 rows finds the best classes there are and proves it (see `exact`), unless
-   that takes too many steps.
+5. A thorough search of a table of up to 40 rows, or one by the clock with at least ten seconds, finds the best classes
+   there are and proves it (see `exact`), unless that takes too long. It ends then, however many seconds are left.
 6. With `privacy.any`, columns are recoded one by one instead, and there are no classes to move rows between (see
    `_columns`): several recodings are tried, and the one of least loss is used.
 
@@ -54,8 +54,9 @@ from polyveil.partition import Partition, partition_of
 
 __all__ = ["Sift", "SiftOptions", "report_loss", "seconds_for"]
 
-FEWEST = 40
-"""Tables of up to so many rows are grouped exactly by a thorough search, if that can be proven."""
+FEWEST, PROVING, PROOF = 40, 10.0, 0.3
+"""Tables of up to so many rows are grouped exactly by a thorough search, if that can be proven; and by one that has at
+least so many seconds, of which this share is for the proof."""
 EVERY = 0.2
 """Seconds between two lines of progress while these are looked for."""
 Seconds = Annotated[float, Field(gt=0, le=1_000_000)]
@@ -88,7 +89,7 @@ class Sift(Method[SiftOptions]):
             with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
                 return recode_columns(task, asked, effort, clock, self._groups, _cuts)
         compile_side_by_side(compile_constraints(task.models, task.attributes, task.table), task.progress)
-        if effort == "thorough" and task.table.rows <= FEWEST:
+        if _may_prove(task.table.rows, effort):
             compile_exact(task.progress)
         task.progress.stage("searching")
         with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
@@ -112,20 +113,25 @@ class Sift(Method[SiftOptions]):
             labels = moved_once(first, clock.stop)
         else:
             tell = report_loss(task, effort, clock, first.loss / basis.table.rows)
-            best = _proven(basis, task, clock) if effort == "thorough" and basis.table.rows <= FEWEST else None
+            best = _proven(basis, task, clock) if _may_prove(basis.table.rows, effort) else None
             labels = best_search(basis.table, first, effort, secret, clock, tell) if best is None else best
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
 
 
+def _may_prove(rows: int, effort: Effort | float) -> bool:
+    """Whether the best classes are looked for: then a search ends as soon as nothing can be gained any more."""
+    return rows <= FEWEST and (effort == "thorough" or PROVING <= seconds_of(effort) < math.inf)
+
+
 def _proven(basis: Basis, task: Task, clock: Clock) -> Codes | None:
-    """The best classes there are; None if that takes too many steps, or if the clock ends before."""
+    """The best classes there are; None if that takes too many steps, or too large a share of the seconds."""
     from polyveil.methods._exact import TooHard, best_grouping  # compiled for few tables only
 
     told = -EVERY
 
     def look_up() -> None:
         nonlocal told
-        if clock.is_over:
+        if clock.is_over or clock.passed > PROOF * clock.seconds:
             raise TooHard
         if clock.passed - told >= EVERY:
             told = clock.passed

@@ -124,6 +124,8 @@ def _search(
     negligible = NEGLIGIBLE * n * greatest_loss(space) if isinstance(effort, str) else 0.0
     settled = False
     for done, plan in rounds(effort, clock, by_row, heat):
+        if least <= 0.0 and not isinstance(effort, str):  # nothing to gain: the seconds left are not waited for
+            break
         if least <= negligible or (settled and plan.start == 0.0 and isinstance(effort, str)):
             tell(done, least / n)
             continue
