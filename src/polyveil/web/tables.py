@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +16,11 @@ import polars as pl
 
 from polyveil.errors import InputError
 from polyveil.table.profiling.column import ColumnProfile
-from polyveil.table.profiling.profile import column_profiles, singled_out
+from polyveil.table.profiling.profile import singled_out
 from polyveil.table.profiling.types import as_numbers
 from polyveil.table.source import Table, read
 from polyveil.web.draft import Draft, open_draft
+from polyveil.web.kept_profiles import profiles_of
 from polyveil.web.store import Store
 
 KEPT = 3
@@ -43,11 +45,14 @@ class OpenTable:
 
     table: Table
     stamp: tuple[int, int]
+    folder: Path
+    """Where its profile is kept."""
+    sheet: str | None
     sketched: dict[str, ColumnSketch] = field(default_factory=dict)
 
     @cached_property
     def profiles(self) -> tuple[ColumnProfile, ...]:
-        return column_profiles(self.table)
+        return profiles_of(self.table, self.folder, f"{self.stamp}, {self.sheet}")
 
     def sketches(self, columns: Sequence[ColumnProfile]) -> dict[str, ColumnSketch]:
         """How these columns are spread. Each is looked at once, when it is shown."""
@@ -90,7 +95,8 @@ class Library:
                 if known is not None and known.stamp == stamp:
                     self._open.move_to_end(table_id)
                     return known
-            found = OpenTable(read(stored.path, **stored.reading), stamp)
+            folder = self.store.table_folder(table_id)
+            found = OpenTable(read(stored.path, **stored.reading), stamp, folder, stored.sheet)
             with self._lock:
                 self._open[table_id] = found
                 while len(self._open) > KEPT:
