@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from polyveil.engines.spark.faults import as_input_errors
 from polyveil.engines.spark.session import read_source
 from polyveil.errors import InputError
 
@@ -40,3 +41,23 @@ def test_storage_without_its_package_is_named(spark: Any) -> None:
 def test_a_wrong_path_is_said(spark: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"cannot be read as Parquet \(PATH_NOT_FOUND\)"):
         read_source(spark, str(tmp_path / "absent.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("software.amazon.awssdk: NoSuchBucket: quiet-word", "bucket or container of that address does not exist"),
+        ("com.amazonaws: 403 Forbidden; quiet-word", "Grant its account reading, writing and listing"),
+        ("[INSUFFICIENT_PERMISSIONS] no CREATE TABLE on quiet-word", "CREATE SCHEMA and CREATE TABLE"),
+        ('No FileSystem for scheme "gs": quiet-word', "gcs-connector"),
+        ("ClassNotFoundException: Class org.apache.hadoop.fs.azurebfs.SecureAzureBlobFileSystem", "hadoop-azure"),
+        ("ClassNotFoundException: Class com.google.cloud.hadoop.fs.gcs.GoogleHadoopFileSystem", "gcs-connector"),
+    ],
+)
+def test_what_storage_refuses_spark_is_said_with_what_to_grant(said: str, words: str) -> None:
+    from pyspark.errors import PySparkException
+
+    with pytest.raises(InputError, match=words) as refused, as_input_errors():
+        raise PySparkException(said)
+    assert "quiet-word" not in str(refused.value)
+    assert "\n" not in str(refused.value)

@@ -16,6 +16,8 @@ PACKAGES = {
     "iceberg": "org.apache.iceberg:iceberg-spark-runtime",
     "s3": "org.apache.hadoop:hadoop-aws",
     "abfs": "org.apache.hadoop:hadoop-azure",
+    "azure": "org.apache.hadoop:hadoop-azure",
+    "gcs": "com.google.cloud.bigdataoss:gcs-connector",
     "gs": "com.google.cloud.bigdataoss:gcs-connector",
 }
 """What Spark needs for lakes and object stores, by a word in the name of the class or scheme that it lacks."""
