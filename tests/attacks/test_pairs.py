@@ -186,6 +186,16 @@ def test_rows_in_the_original_order_name_people_and_shuffled_rows_do_not(monkeyp
     assert in_order.named("order within groups").verdict == "broken"
 
 
+def test_of_each_kind_of_attack_the_first_is_told_and_whether_it_is_an_example() -> None:
+    """Pairs of columns are attacked one by one, each by somebody who knows another column."""
+    frame = people()
+    found = attack(polyveil.anonymize(frame, policy_of(k=5)), frame, trials=50)
+    kinds = {each.name: (each, differs) for each, differs in found.kinds()}
+    assert list(kinds) == list(dict.fromkeys(each.name for each in found.attacks))
+    assert kinds["joint"] == (found.named("joint"), True)
+    assert kinds["prosecutor linkage"] == (found.named("prosecutor linkage"), False)
+
+
 def test_tables_in_one_order_or_groups_of_one_number_link_slices_and_shuffled_ones_do_not(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

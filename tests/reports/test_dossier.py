@@ -252,7 +252,7 @@ def test_without_the_policy_nobody_can_tell_people_apart_before(visits: Path) ->
 def test_attacks_are_explained_to_the_reviewer(full: Evidence) -> None:
     named = {row[0] for row in full.tables["attackers"].rows}
     for title, *_ in full.tables["attacks"].rows:
-        assert any(title.startswith(name.partition(", such as")[0]) for name in named), title
+        assert any(title.startswith(name.partition(" of ")[0]) for name in named), title
     assert "your guarantees" not in full.facts["attacks_said"].text
 
 

@@ -114,6 +114,14 @@ class AttackReport(Result):
         """The attack of that name (and attribute, where it is given)."""
         return next(a for a in self.attacks if a.name == name and attribute in (None, a.attribute))
 
+    def kinds(self) -> list[tuple[Attack, bool]]:
+        """The first attack of each name, and whether others of that name assume something else: of other columns."""
+        first: dict[str, Attack] = {}
+        for each in self.attacks:
+            first.setdefault(each.name, each)
+        other = {each.name for each in self.attacks if each.adversary != first[each.name].adversary}
+        return [(each, name in other) for name, each in first.items()]
+
     @property
     def unpromised(self) -> tuple[Attack, ...]:
         """The attacks that no guarantee covers and that the release makes easier, the most successful first."""

@@ -65,7 +65,7 @@ def attack_section(report: AttackReport) -> Section:
     """Every adversary with success, baseline, interval and bound together."""
     held = " ".join(map(say_known, report.sentences()))
     rows = [_attack_row(each) for each in report.attacks]
-    adversaries = {say_known(each.name): say_known(each.adversary) for each in report.attacks}
+    attackers = [(_kind(each, differs), say_known(each.adversary)) for each, differs in report.kinds()]
     parts = (
         tag(
             "p",
@@ -78,13 +78,22 @@ def attack_section(report: AttackReport) -> Section:
             tag("strong", say(NOT_PUBLIC)),
         ),
         table([say(name) for name in ATTACKS], rows, caption=say("Simulated attacks"), numbers=[3, 4, 5, 6, 7]),
-        table((say("attack"), say("the attacker")), adversaries.items(), caption=say("Who attacks")),
+        table((say("attack"), say("the attacker")), attackers, caption=say("Who attacks")),
     )
     return Section("attacks", say("Attacks"), parts)
 
 
+def _kind(each: Attack, differs: bool) -> str:
+    """The name of an attack; with its column where the attacker differs by column."""
+    return f"{say_known(each.name)}: {_column(each)}" if differs else say_known(each.name)
+
+
+def _column(each: Attack) -> str:
+    return (each.attribute or "–").replace(" -> ", " → ")
+
+
 def _attack_row(each: Attack) -> tuple[str, ...]:
-    first = say_known(each.name), (each.attribute or "–").replace(" -> ", " → "), say_known(each.criterion)
+    first = say_known(each.name), _column(each), say_known(each.criterion)
     if each.verdict == "not run":
         why = f"{say_known('not run')}: {say_known(each.note)}" if each.note else say_known("not run")
         return *first, *["–"] * 6, why

@@ -108,18 +108,8 @@ def _attack_table(tried: AttackReport) -> FactTable:
 
 def _attackers(tried: AttackReport) -> FactTable:
     """One line for each kind of attack; what differs by column is told of the first, as an example."""
-    several = {each.name for each in tried.attacks for other in tried.attacks if _differ(each, other)}
-    known: dict[str, str] = {}
-    for each in tried.attacks:
-        if each.name not in several:
-            known[each.name] = each.adversary
-        elif not any(name.startswith(f"{each.name}, such as ") for name in known):
-            known[f"{each.name}, such as {each.attribute}".replace(" -> ", " → ")] = each.adversary
-    return FactTable("Who attacks", ("attack", "the attacker"), tuple(known.items()), f"{WITH_ORIGINAL}attack")
-
-
-def _differ(one: Attack, other: Attack) -> bool:
-    return one.name == other.name and one.adversary != other.adversary
+    known = [(_title(each) if differs else each.name, each.adversary) for each, differs in tried.kinds()]
+    return FactTable("Who attacks", ("attack", "the attacker"), tuple(known), f"{WITH_ORIGINAL}attack")
 
 
 def _title(each: Attack) -> str:
