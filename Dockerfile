@@ -5,7 +5,7 @@
 #   docker run --rm -p 127.0.0.1:8765:8765 -v "$PWD:/data" polyveil serve --host 0.0.0.0 --port 8765 --no-open
 FROM python:3.13-slim-trixie
 
-ENV PYTHONDONTWRITEBYTECODE=1 PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
+ENV PIP_NO_CACHE_DIR=1 PIP_DISABLE_PIP_VERSION_CHECK=1
 # Kernels for any processor of the kind: `--build-arg CPU=x86-64-v3` makes them faster, for newer ones only.
 ARG CPU=generic
 ENV NUMBA_CACHE_DIR=/opt/kernels NUMBA_CPU_NAME=$CPU

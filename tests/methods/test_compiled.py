@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 import sys
 from pathlib import Path
@@ -57,7 +58,20 @@ def test_every_file_with_kernels_counts() -> None:
     package = Path(compiled.__file__).parents[2]
     with_kernels = {file.name for file in package.rglob("*.py") if "\n@njit" in file.read_text(encoding="utf-8")}
     assert with_kernels
-    assert with_kernels <= {name for name, _, _ in compiled.SHARED}
+    assert with_kernels <= {name for name, _ in compiled.SHARED}
+
+
+def test_a_copied_package_needs_no_compiling(tmp_path: Path) -> None:
+    """Whoever copies files, or puts them into the layer of an image, may round their times."""
+    script, cache = tmp_path / "kernel.py", {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    script.write_text(KERNEL)
+    package = tmp_path / "polyveil"
+    shutil.copytree(Path(compiled.__file__).parents[2], package, ignore=shutil.ignore_patterns("__pycache__"))
+    found = {"PYTHONPATH": str(tmp_path), **cache}
+    assert run(script, **found) == [compiled.ANNOUNCEMENT, "42 42"]
+    for file in [script, *package.rglob("*.py")]:
+        os.utime(file, (1_700_000_000, 1_700_000_000))
+    assert run(script, **found) == ["42 42"]
 
 
 def test_a_temporary_cache_is_private(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ process is announced through logging, and through whoever called `on_first_compi
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
+import hashlib
 import logging
 import os
 import stat
@@ -77,12 +79,20 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder  # noqa: E402
 unliteral: Callable[[Any], Any] = types.unliteral
 
 
-def _shared_sources() -> tuple[tuple[str, int, int], ...]:
-    """Name, time and size of all files with kernels: any of them may have become part of a kernel of another."""
+@functools.cache
+def _digest(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def _shared_sources() -> tuple[tuple[str, str], ...]:
+    """Name and hash of all files with kernels: any of them may have become part of a kernel of another.
+
+    Not their times, which change when a file is copied, checked out or put into the layer of an image.
+    """
     package = Path(__file__).parents[2]
     files = [file for part in ("methods", "bounds") for file in sorted((package / part).rglob("*.py"))]
     with_kernels = [file for file in files if file.parent.name == "_kernels" or b"@njit" in file.read_bytes()]
-    return tuple((file.name, file.stat().st_mtime_ns, file.stat().st_size) for file in with_kernels)
+    return tuple((file.name, _digest(file)) for file in with_kernels)
 
 
 SHARED = _shared_sources()
@@ -208,7 +218,8 @@ def njit(kernel: Kernel) -> Kernel:
 
     # numba looks only at the file of a cached kernel itself, not at those of the kernels that became part of it.
     cached = whole._cache._cache_file
-    cached._source_stamp = (cached._source_stamp, SHARED)
+    own = Path(kernel.__code__.co_filename)
+    cached._source_stamp = (_digest(own) if own.is_file() else cached._source_stamp, SHARED)
     # A kernel that is called with the number 0 here and with 1 there would be compiled for each of them.
     whole.get_call_template = by_plain_types
     whole.get_overload = part.get_overload
