@@ -6,10 +6,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn, TypeVar
 
 import polars as pl
 
@@ -17,6 +17,9 @@ from polyveil.frames import FrameKind, as_kind
 
 Outcome = Literal["holds", "fails", "not checked"]
 Row = Mapping[str, Any]
+Each = TypeVar("Each")
+MANY = 40
+"""Lines that a person still reads; of a longer list, one of each kind is shown."""
 MOST_ROWS = 30
 """Rows shown in a notebook; `to_frame()` has all of them."""
 
@@ -109,6 +112,18 @@ def percent(share: float, digits: int = 1) -> str:
     """A share as people write it: `12.3 %`, and never 0 % for something that is there."""
     least = 10.0**-digits
     return f"< {least:.{digits}f} %" if 0 < 100 * share < least / 2 else f"{100 * share:.{digits}f} %"
+
+
+def worst_of_each(
+    found: Sequence[Each], kind: Callable[[Each], Any], rank: Callable[[Each], Any], *, every: bool = False
+) -> list[tuple[Each, int]]:
+    """What to show of a list, and how many of its kind each stands for: of a long one the least rank of each kind."""
+    if every or len(found) <= MANY:
+        return [(each, 1) for each in found]
+    kinds: dict[Any, list[Each]] = {}
+    for each in found:
+        kinds.setdefault(kind(each), []).append(each)
+    return [(min(some, key=rank), len(some)) for some in kinds.values()]
 
 
 def _is_number(value: Any) -> bool:

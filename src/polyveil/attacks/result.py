@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from polyveil.arrays import FloatArray
-from polyveil.results import Outcome, Result, Row, counted, percent
+from polyveil.results import Outcome, Result, Row, counted, percent, worst_of_each
 
 Verdict = Literal["within bound", "broken", "no promise", "not run"]
 Criterion = Literal["singling out", "linkability", "inference"]
@@ -66,9 +66,14 @@ class Attack:
         return self.tried >= self.possible
 
     @property
+    def known_without(self) -> float:
+        """How often the guess is right without the release: from the whole table, or from a model of other people."""
+        return max(self.baseline, self.baseline_population or 0.0)
+
+    @property
     def made_easier(self) -> bool:
-        """Whether the release lets the attack do better than the whole table and than a model of other people."""
-        return self.low > max(self.baseline, self.baseline_population or 0.0)
+        """Whether the release lets the attack do better than without it."""
+        return self.low > self.known_without
 
     def extent(self) -> str:
         """How much was tried."""
@@ -121,6 +126,14 @@ class AttackReport(Result):
             first.setdefault(each.name, each)
         other = {each.name for each in self.attacks if each.adversary != first[each.name].adversary}
         return [(each, name in other) for name, each in first.items()]
+
+    def worst_of_kinds(self) -> list[tuple[Attack, int]]:
+        """All attacks, or of many the most successful of each kind and verdict, and how many each stands for."""
+
+        def kind(each: Attack) -> tuple[str, str, str]:
+            return each.name, each.verdict, each.note if each.verdict == "not run" else ""
+
+        return worst_of_each(self.attacks, kind, lambda each: each.known_without - each.success)
 
     @property
     def unpromised(self) -> tuple[Attack, ...]:

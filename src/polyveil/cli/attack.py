@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from polyveil.cli.frame import print_json, reported_errors
+from polyveil.cli.frame import Every, print_json, reported_errors
 from polyveil.cli.progress import shown_progress
 from polyveil.errors import listed
 
@@ -38,6 +38,7 @@ def attack(
     ] = None,
     trials: Annotated[int, typer.Option(help="How many people are attacked.", min=10)] = 2000,
     seed: Annotated[int, typer.Option(help="Seed for the choice of the people who are attacked.")] = 0,
+    every: Every = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
@@ -67,7 +68,7 @@ def attack(
         if as_json:
             print_json({**report.to_dict(), "release": shown(release)})
         else:
-            show_attacks(report)
+            show_attacks(report, every=every)
     if not report.holds:
         raise typer.Exit(1)
 
@@ -76,7 +77,7 @@ MOST_ASSUMPTIONS = 5
 """A kind of attack with more assumptions has one for every pair of columns; the first stands for them."""
 
 
-def show_attacks(report: AttackReport) -> None:
+def show_attacks(report: AttackReport, *, every: bool = False) -> None:
     """The verdict in words, the most serious first; then one line per attack, and what each assumes."""
     from polyveil.cli.show import console, plain_table
 
@@ -89,51 +90,55 @@ def show_attacks(report: AttackReport) -> None:
         out.print(f"[yellow]outside the guarantees[/]: {listed([found.title for found in report.unpromised], most=6)}")
     for notice in report.notices:
         out.print(f"[yellow]notice[/] {notice}")
+    partly = any(not found.complete for found in report.attacks if found.trials)
     table = plain_table(
-        *("attack", "column", "risk", "right", "from table", "from others", "95 % interval", "allowed", "highest"),
-        *("tried", "verdict"),
+        *("attack", "column", "right (95 % interval)", "from table", "from others", "allowed", "highest"),
+        *(["tried"] if partly else []),
+        "verdict",
     )
-    for found in report.attacks:
-        table.add_row(*_cells(found))
+    shown = [(found, 1) for found in report.attacks] if every else report.worst_of_kinds()
+    for found, number in shown:
+        table.add_row(*_cells(found, number, partly=partly))
     out.print(table)
+    if len(shown) < len(report.attacks):
+        out.print(f"The most successful of each kind, of {len(report.attacks):,} attacks; --every lists all of them")
     out.print(
         "right: share of attacked people for whom the attack is right; from table: the same guess from the whole "
         "table; from others: from a model of other people of the same population; allowed: by the guarantees; highest: "
-        "highest certainty for any one person; tried: how much was attacked of what could be",
+        "highest certainty for any one person" + ("" if partly else ". Everybody was attacked"),
         style="dim",
     )
     for name, assumed in _assumptions(report).items():
-        shown = assumed if len(assumed) <= MOST_ASSUMPTIONS else assumed[:1]
-        for assumes in shown:
+        told = assumed if len(assumed) <= MOST_ASSUMPTIONS else assumed[:1]
+        for assumes in told:
             out.print(f"{name}: {assumes}", style="dim")
-        if len(shown) < len(assumed):
+        if len(told) < len(assumed):
             out.print(f"{name}: and the same for {len(assumed) - 1} other columns or pairs of columns", style="dim")
 
 
 def _assumptions(report: AttackReport) -> dict[str, list[str]]:
-    """What each kind of attack assumes, every sentence once."""
+    """What each kind of attack assumes, every sentence once, with the kind of risk that it is."""
     found: dict[str, list[str]] = {}
     for attack in report.attacks:
-        if attack.trials and attack.adversary not in found.setdefault(attack.name, []):
-            found[attack.name].append(attack.adversary)
+        name = f"{attack.name} ({attack.criterion})"
+        if attack.trials and attack.adversary not in found.setdefault(name, []):
+            found[name].append(attack.adversary)
     return found
 
 
-def _cells(found: Attack) -> list[str]:
+def _cells(found: Attack, number: int, *, partly: bool) -> list[str]:
+    from polyveil.cli.show import worst_of
+
+    column = worst_of(found.attribute, number)
     if found.verdict == "not run":
-        return [found.name, found.attribute or "", found.criterion, *["-"] * 7, f"[dim]not run[/]: {found.note}"]
-    interval = f"{found.low:.3f} - {found.high:.3f}"
+        return [found.name, column, *["-"] * (5 + partly), f"[dim]not run[/]: {found.note}"]
     return [
         found.name,
-        found.attribute or "",
-        found.criterion,
-        f"{found.success:.3f}",
+        column,
+        f"{found.success:.3f} ({found.low:.3f}–{found.high:.3f})",
         f"{found.baseline:.3f}",
-        _or_dash(found.baseline_population),
-        interval,
-        _or_dash(found.bound),
-        _or_dash(found.worst),
-        found.extent(),
+        *(_or_dash(value) for value in (found.baseline_population, found.bound, found.worst)),
+        *([found.extent()] if partly else []),
         f"[{COLOUR[found.verdict]}]{found.verdict}[/]",
     ]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from polyveil.cli.frame import print_json, reported_errors
+from polyveil.cli.frame import Every, print_json, reported_errors
 
 if TYPE_CHECKING:
     from polyveil.checkup import Checkup
@@ -41,6 +41,7 @@ def check(
     safe_harbor: Annotated[
         bool, typer.Option("--safe-harbor", help="Look for the 18 kinds of identifiers of HIPAA's Safe Harbor instead.")
     ] = False,
+    every: Every = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Measure whether a table is already anonymous.
@@ -74,7 +75,7 @@ def check(
         if as_json:
             print_json({**checkup.to_dict(), "data": shown(data) if is_url(data) else Path(data).name})
         else:
-            _show(checkup, show_classes)
+            _show(checkup, show_classes, every=every)
     if checkup.outcome == "fails":
         raise typer.Exit(1)
 
@@ -104,8 +105,9 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _show(checkup: Checkup, show_classes: int) -> None:
-    from polyveil.cli.show import console, figure, plain_table
+def _show(checkup: Checkup, show_classes: int, *, every: bool) -> None:
+    from polyveil.cli.show import console, figure, plain_table, worst_of
+    from polyveil.results import MANY, worst_of_each
 
     out = console()
     out.print(f"[bold]{checkup.answer()}[/]\n")
@@ -115,14 +117,27 @@ def _show(checkup: Checkup, show_classes: int) -> None:
         f"{checkup.unique_rows:,} rows are unique"
     )
     table: Any = plain_table("", "model", "column", "worst group", "required", "groups / rows that fail")
-    for each in checkup.measurements:
+    measured = checkup.measurements
+    if len(measured) > MANY and not every:  # what is not required of a column is left out
+        measured = tuple(each for each in measured if each.threshold is not None or each.attribute is None)
+    for each, number in worst_of_each(
+        measured, lambda each: (each.model, each.threshold, each.holds), lambda each: -each.failing_rows, every=every
+    ):
         mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: ""}[each.holds]
         failing = f"{each.failing_classes:,} / {each.failing_rows:,}" if each.holds is False else ""
         value = f"{'c' if each.model.startswith('recursive') else each.parameter} = {figure(each.value)}"
         table.add_row(
-            mark, each.model, each.attribute or "", value, figure(each.threshold) if each.threshold else "", failing
+            mark,
+            each.model,
+            worst_of(each.attribute, number),
+            value,
+            figure(each.threshold) if each.threshold else "",
+            failing,
         )
     out.print(table)
+    if len(measured) < len(checkup.measurements):
+        left = len(checkup.measurements) - len(measured)
+        out.print(f"{left:,} measures that nothing was required of are not shown; --every lists them", style="dim")
     for notice in checkup.notices:
         out.print(f"[yellow]notice[/] {notice}")
     if show_classes:

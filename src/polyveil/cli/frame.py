@@ -7,11 +7,13 @@ import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
 from polyveil.errors import PolyveilError, kind_and_place
+
+Every = Annotated[bool, typer.Option("--every", help="Of a wide table, list everything, not only the worst of a kind.")]
 
 
 @contextmanager

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from polyveil.reports.markup import percent
+from polyveil.results import worst_of_each
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from polyveil.bounds import LossBound
-    from polyveil.verification import Verification
+    from polyveil.verification import Finding, Verification
 
 MARK = {"holds": "[green]✓[/]", "fails": "[red]✗[/]", "not checked": "[yellow]?[/]"}
 VERDICT = {
@@ -73,10 +75,15 @@ def show_release(
 
 def _claims_table(claims: Sequence[Mapping[str, Any]]) -> Any:
     table = plain_table("guarantee", "column", "required", "reached", "helps against")
-    for claim in claims:
+    shown = worst_of_each(
+        claims,
+        lambda claim: (claim["model"], claim["threshold"], claim["helps_against"]),
+        lambda claim: abs(claim["threshold"] - claim["measured"]),
+    )
+    for claim, number in shown:
         table.add_row(
             claim["model"],
-            claim["attribute"] or "",
+            worst_of(claim["attribute"], number),
             figure(claim["threshold"]),
             figure(claim["measured"]),
             claim["helps_against"],
@@ -91,20 +98,45 @@ def _loss_table(loss: Mapping[str, Any]) -> Any:
     return table
 
 
-def show_verification(verification: Verification) -> None:
+def show_verification(verification: Verification, *, every: bool = False) -> None:
     """Every check with its outcome, then the verdict."""
     out = console()
     if verification.columns:
         table = plain_table("column", "role", "guarantees", "take care")
-        for about in verification.columns:
+        for about, number in worst_of_each(verification.columns, _alike, lambda _: 0, every=every):
+            name = about["name"] if number == 1 else f"{about['name']} and {number - 1} others"
+            guarantees = _of_each(about) if number > 1 else about["guarantees"]
             marks = "; ".join(about["marks"])
-            table.add_row(
-                about["name"], about["role"], "; ".join(about["guarantees"]), f"[red]{marks}[/]" if marks else ""
-            )
+            table.add_row(name, about["role"], "; ".join(guarantees), f"[red]{marks}[/]" if marks else "")
         out.print(table)
-    for finding in verification.findings:
-        out.print(f"{MARK[finding.outcome]} [bold]{finding.check}[/]  {finding.message}")
+    for finding, number in worst_of_each(verification.findings, _kind_of_check, lambda _: 0, every=every):
+        if number == 1:
+            out.print(f"{MARK[finding.outcome]} [bold]{finding.check}[/]  {finding.message}")
+        else:
+            kind = finding.check.partition(" of ")[0]
+            out.print(f"{MARK[finding.outcome]} [bold]{kind}[/]  {number} checks passed; --every lists them")
     out.print(VERDICT[verification.outcome])
+
+
+def _of_each(about: Mapping[str, Any]) -> tuple[str, ...]:
+    """The guarantees of a column in words that fit others with the same ones."""
+    return tuple(re.sub(rf" of {re.escape(about['name'])}(?!\w)", " of each", text) for text in about["guarantees"])
+
+
+def _alike(about: Mapping[str, Any]) -> Any:
+    """Columns with the same role and guarantees; one to take care of stands alone."""
+    return about["name"] if about["marks"] else (about["role"], _of_each(about))
+
+
+def _kind_of_check(finding: Finding) -> Any:
+    """Checks of several columns that passed; any other stands alone."""
+    kind, of, _ = finding.check.partition(" of ")
+    return kind if of and finding.outcome == "holds" else (finding.check, finding.message)
+
+
+def worst_of(name: str | None, number: int) -> str:
+    """The name of a column that may stand for others."""
+    return (name or "") if number == 1 else f"{name} (worst of {number:,})"
 
 
 def plain_table(*headers: str) -> Any:

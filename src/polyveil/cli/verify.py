@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from polyveil.cli.engine import Engine, session_of
-from polyveil.cli.frame import print_json, reported_errors
+from polyveil.cli.frame import Every, print_json, reported_errors
 
 
 def verify(
@@ -35,6 +35,7 @@ def verify(
     master: Annotated[
         str | None, typer.Option(help="Spark's master or Connect URL; by default the one of the environment.")
     ] = None,
+    every: Every = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")] = False,
 ) -> None:
     """Independently re-check a release from its files.
@@ -75,6 +76,6 @@ def verify(
         else:
             from polyveil.cli.show import show_verification
 
-            show_verification(verification)
+            show_verification(verification, every=every)
     if not verification.holds:
         raise typer.Exit(1)
