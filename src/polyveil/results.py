@@ -20,6 +20,8 @@ Row = Mapping[str, Any]
 Each = TypeVar("Each")
 MANY = 40
 """Lines that a person still reads; of a longer list, one of each kind is shown."""
+MOST_PRINTED = 200
+"""Lines of a table in a report or dossier: pages that are still leafed through."""
 MOST_ROWS = 30
 """Rows shown in a notebook; `to_frame()` has all of them."""
 
@@ -115,10 +117,10 @@ def percent(share: float, digits: int = 1) -> str:
 
 
 def worst_of_each(
-    found: Sequence[Each], kind: Callable[[Each], Any], rank: Callable[[Each], Any], *, every: bool = False
+    found: Sequence[Each], kind: Callable[[Each], Any], rank: Callable[[Each], Any], *, most: float = MANY
 ) -> list[tuple[Each, int]]:
     """What to show of a list, and how many of its kind each stands for: of a long one the least rank of each kind."""
-    if every or len(found) <= MANY:
+    if len(found) <= most:
         return [(each, 1) for each in found]
     kinds: dict[Any, list[Each]] = {}
     for each in found:

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from polyveil.attacks import Attack, AttackReport
 from polyveil.cli import app
 from polyveil.cli.attack import show_attacks
+from polyveil.reports.steward import attack_section
 
 COLUMNS = [f"answer_{i}" for i in range(45)]
 
@@ -70,3 +71,9 @@ def test_attack_shows_the_most_successful_and_never_hides_a_broken_guarantee(
     assert "of 45 attacks; --every lists all of them" in short
     show_attacks(report, every=True)
     assert "answer_7 " in capsys.readouterr().out
+
+
+def test_a_report_prints_pages_one_leafs_through_not_every_pair() -> None:
+    section = attack_section(AttackReport(tuple(attack(f"answer_{i}", i / 999, "no promise") for i in range(999))))
+    assert "answer_998 (worst of 999)" in str(section.parts[1])
+    assert "answer_7<" not in str(section.parts[1])

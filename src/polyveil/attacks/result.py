@@ -127,13 +127,13 @@ class AttackReport(Result):
         other = {each.name for each in self.attacks if each.adversary != first[each.name].adversary}
         return [(each, name in other) for name, each in first.items()]
 
-    def worst_of_kinds(self) -> list[tuple[Attack, int]]:
-        """All attacks, or of many the most successful of each kind and verdict, and how many each stands for."""
+    def worst_of_kinds(self, most: float) -> list[tuple[Attack, int]]:
+        """All attacks, or of more than `most` the most successful of each kind and verdict, and of how many."""
 
         def kind(each: Attack) -> tuple[str, str, str]:
             return each.name, each.verdict, each.note if each.verdict == "not run" else ""
 
-        return worst_of_each(self.attacks, kind, lambda each: each.known_without - each.success)
+        return worst_of_each(self.attacks, kind, lambda each: each.known_without - each.success, most=most)
 
     @property
     def unpromised(self) -> tuple[Attack, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,6 +81,7 @@ MOST_ASSUMPTIONS = 5
 def show_attacks(report: AttackReport, *, every: bool = False) -> None:
     """The verdict in words, the most serious first; then one line per attack, and what each assumes."""
     from polyveil.cli.show import console, plain_table
+    from polyveil.results import MANY
 
     out = console()
     for line in report.sentences():
@@ -96,7 +98,7 @@ def show_attacks(report: AttackReport, *, every: bool = False) -> None:
         *(["tried"] if partly else []),
         "verdict",
     )
-    shown = [(found, 1) for found in report.attacks] if every else report.worst_of_kinds()
+    shown = report.worst_of_kinds(inf if every else MANY)
     for found, number in shown:
         table.add_row(*_cells(found, number, partly=partly))
     out.print(table)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -117,11 +118,11 @@ def _show(checkup: Checkup, show_classes: int, *, every: bool) -> None:
         f"{checkup.unique_rows:,} rows are unique"
     )
     table: Any = plain_table("", "model", "column", "worst group", "required", "groups / rows that fail")
-    measured = checkup.measurements
-    if len(measured) > MANY and not every:  # what is not required of a column is left out
+    measured, most = checkup.measurements, inf if every else MANY
+    if len(measured) > most:  # what is not required of a column is left out
         measured = tuple(each for each in measured if each.threshold is not None or each.attribute is None)
     for each, number in worst_of_each(
-        measured, lambda each: (each.model, each.threshold, each.holds), lambda each: -each.failing_rows, every=every
+        measured, lambda each: (each.model, each.threshold, each.holds), lambda each: -each.failing_rows, most=most
     ):
         mark = {True: "[green]✓[/]", False: "[red]✗[/]", None: ""}[each.holds]
         failing = f"{each.failing_classes:,} / {each.failing_rows:,}" if each.holds is False else ""

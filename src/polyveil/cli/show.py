@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from polyveil.reports.markup import percent
-from polyveil.results import worst_of_each
+from polyveil.results import MANY, worst_of_each
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -100,16 +101,16 @@ def _loss_table(loss: Mapping[str, Any]) -> Any:
 
 def show_verification(verification: Verification, *, every: bool = False) -> None:
     """Every check with its outcome, then the verdict."""
-    out = console()
+    out, most = console(), inf if every else MANY
     if verification.columns:
         table = plain_table("column", "role", "guarantees", "take care")
-        for about, number in worst_of_each(verification.columns, _alike, lambda _: 0, every=every):
+        for about, number in worst_of_each(verification.columns, _alike, lambda _: 0, most=most):
             name = about["name"] if number == 1 else f"{about['name']} and {number - 1} others"
             guarantees = _of_each(about) if number > 1 else about["guarantees"]
             marks = "; ".join(about["marks"])
             table.add_row(name, about["role"], "; ".join(guarantees), f"[red]{marks}[/]" if marks else "")
         out.print(table)
-    for finding, number in worst_of_each(verification.findings, _kind_of_check, lambda _: 0, every=every):
+    for finding, number in worst_of_each(verification.findings, _kind_of_check, lambda _: 0, most=most):
         if number == 1:
             out.print(f"{MARK[finding.outcome]} [bold]{finding.check}[/]  {finding.message}")
         else:

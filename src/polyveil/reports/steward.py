@@ -16,6 +16,7 @@ from polyveil.reports.charts import Curve, curves
 from polyveil.reports.language import say, say_known
 from polyveil.reports.markup import Markup, fixed, number, percent, table, tag
 from polyveil.reports.page import Section
+from polyveil.results import MOST_PRINTED
 from polyveil.table.source import Table, read
 from polyveil.verification import ReleaseLike, load_release
 
@@ -64,7 +65,7 @@ def steward_sections(
 def attack_section(report: AttackReport) -> Section:
     """Every adversary with success, baseline, interval and bound together."""
     held = " ".join(map(say_known, report.sentences()))
-    rows = [_attack_row(each) for each in report.attacks]
+    rows = [_attack_row(*each) for each in report.worst_of_kinds(MOST_PRINTED)]
     attackers = [(_kind(each, differs), say_known(each.adversary)) for each, differs in report.kinds()]
     parts = (
         tag(
@@ -92,8 +93,11 @@ def _column(each: Attack) -> str:
     return (each.attribute or "–").replace(" -> ", " → ")
 
 
-def _attack_row(each: Attack) -> tuple[str, ...]:
-    first = say_known(each.name), _column(each), say_known(each.criterion)
+def _attack_row(each: Attack, stands_for: int) -> tuple[str, ...]:
+    column = _column(each)
+    if stands_for > 1:
+        column = say("{column} (worst of {number})", column=column, number=number(stands_for))
+    first = say_known(each.name), column, say_known(each.criterion)
     if each.verdict == "not run":
         why = f"{say_known('not run')}: {say_known(each.note)}" if each.note else say_known("not run")
         return *first, *["–"] * 6, why

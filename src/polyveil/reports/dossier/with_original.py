@@ -14,6 +14,7 @@ from polyveil.progress import Progress
 from polyveil.reports.dossier.facts import NOTHING, WITH_ORIGINAL, Fact, FactTable
 from polyveil.reports.facts import Facts
 from polyveil.reports.markup import number, percent
+from polyveil.results import MOST_PRINTED
 from polyveil.table.source import Table, read
 from polyveil.verification import ReleaseLike
 
@@ -94,16 +95,18 @@ def _attack_table(tried: AttackReport) -> FactTable:
     def share(value: float | None) -> str:
         return NOTHING if value is None or value != value else percent(value)
 
-    def row(each: Attack) -> tuple[str, ...]:
+    def row(each: Attack, stands_for: int) -> tuple[str, ...]:
         shares = (each.success, each.baseline, each.low, each.high, each.bound)
         right, without, low, high, bound = map(share, shares)
         interval = low if low == high == NOTHING else f"{low} to {high}".replace(" ", "\u00a0")
         verdict = f"{each.verdict}: {each.note}" if each.verdict == "not run" and each.note else each.verdict
-        return (_title(each), each.criterion, right, without, interval, bound, verdict)
+        title = _title(each) if stands_for == 1 else f"{_title(each)} (worst of {number(stands_for)})"
+        return (title, each.criterion, right, without, interval, bound, verdict)
 
     headers = ("attack", "risk", "right", "without the release", "95 % interval", "allowed", "verdict")
     caption = "Simulated attacks (“no promise”: no guarantee limits the attack)"
-    return FactTable(caption, headers, tuple(map(row, tried.attacks)), f"{WITH_ORIGINAL}attack")
+    rows = tuple(row(*each) for each in tried.worst_of_kinds(MOST_PRINTED))
+    return FactTable(caption, headers, rows, f"{WITH_ORIGINAL}attack")
 
 
 def _attackers(tried: AttackReport) -> FactTable:
