@@ -1,7 +1,7 @@
 """Arranging rows into classes: rebuilding neighbourhoods, or beginning in one of several ways.
 
-One kernel, because compiling all that these ways share several times would take several times as long. Plain cuts share
-little with them and are a kernel of their own (`cut`), compiled meanwhile on another core.
+One kernel, because compiling all that these ways share several times would take several times as long. Plain cuts and
+growth share little with them and are kernels of their own (`cut`, `grow`), compiled meanwhile on another core.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from polyveil.methods._search.absorb import absorb_all, merge_rest
 from polyveil.methods._search.classes import Classes, classes_of, labels_of, total_loss
 from polyveil.methods._search.divide import divide_rows
 from polyveil.methods._search.extract import sift_rows
-from polyveil.methods._search.grow import grow_classes
 from polyveil.methods._search.moves import Orders
 from polyveil.methods._search.rebuild import HASTE, JITTER, TRIES, rebuild
 from polyveil.methods._search.space import Flag, Rows, Space, numbers
@@ -42,13 +41,14 @@ def arrange(
 ) -> tuple[Codes, float]:
     """New labels and their total loss, which is infinite if there was no time to finish.
 
-    A rebuild starts from `labels`; the other ways do not look at them and seed the random numbers. `floors` are the
-    least sizes of classes taken out of a pool: one of them by chance in a rebuild, the first one to begin with.
+    A rebuild starts from `labels`, and `GROW` completes those of `grow`; the other ways do not look at them. All but a
+    rebuild seed the random numbers. `floors` are the least sizes of classes taken out of a pool: one of them by chance
+    in a rebuild, the first one to begin with.
     """
+    used = 0
+    for r in range(len(labels)):
+        used = max(used, labels[r] + 1)
     if way == REBUILD:
-        used = 0
-        for r in range(len(labels)):
-            used = max(used, labels[r] + 1)
         classes = classes_of(space, rows, labels, used + min(used + 64, len(labels) // space.least))
         rebuild(space, rows, classes, orders, attempts, temperature, reach, most_rows, most_neighbours, floors, stop)
         return labels_of(classes), total_loss(classes)
@@ -64,7 +64,7 @@ def arrange(
         number = sift_rows(space, rows, order, floors[0], 0.0, found, stop)
         classes = classes_of(space, rows, found, number + 1)
     else:
-        classes = grow_classes(space, rows, orders, floors[0], stop)
+        classes = classes_of(space, rows, labels, used + 1)
         for i in range(len(order)):
             order[i] = orders.rows[0, i]
     return completed(space, rows, classes, order, stop)

@@ -13,7 +13,7 @@ import numpy as np
 from polyveil.arrays import Codes, FloatArray
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._search.absorb import cost_of_entering
-from polyveil.methods._search.classes import CLASS, Classes, empty_classes, give_back, link, new_slot, unlink
+from polyveil.methods._search.classes import CLASS, Classes, empty_classes, give_back, labels_of, link, new_slot, unlink
 from polyveil.methods._search.extract import pressure
 from polyveil.methods._search.moves import Orders
 from polyveil.methods._search.space import Flag, Rows, Space, as_int64, box_loss, loss_with, numbers, widen
@@ -27,6 +27,13 @@ SEEDS = 32
 """Free rows drawn at random; the one farthest from the last class begins the next."""
 LARGEST = 8
 """A class that does not hold at so many times the least size is given up; its rows are left over."""
+
+
+@njit
+def grow(space: Space, rows: Rows, orders: Orders, floor: int, seed: int, stop: Flag) -> Codes:
+    """Labels of grown classes, -1 for rows in none."""
+    np.random.seed(seed)  # noqa: NPY002 - kernels have no generators
+    return labels_of(grow_classes(space, rows, orders, floor, stop))
 
 
 @njit

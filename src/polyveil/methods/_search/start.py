@@ -16,6 +16,7 @@ from polyveil.arrays import Codes, IntArray
 from polyveil.methods._search.arrange import CUT, DIVIDE, GROW, MEDIANS, SIFT, arrange
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.cut import cut
+from polyveil.methods._search.grow import grow
 from polyveil.methods._search.moves import Orders
 from polyveil.methods._search.rounds import (
     Round,
@@ -76,11 +77,12 @@ def begin_by(space: Space, rows: Rows, way: Way, seed: int, stop: Flag) -> tuple
     """
     if way[0] >= CUT:
         return cut(space, rows, way[1], way[0] == MEDIANS, stop)
-    one_class = np.zeros(len(rows.tuple_of), dtype=np.int32)
-    orders = no_orders(len(one_class))
+    labels = np.zeros(len(rows.tuple_of), dtype=np.int32)
+    orders = no_orders(len(labels))
     if way[0] == GROW:
-        orders = move_rows(space, rows, one_class, 0.0, GROW_ORDERS, 0.0, 0.0, 0, seed, stop)[2]
-    return arrange(space, rows, one_class, orders, way[0], 0, 0.0, 0.0, 0, 0, np.array([way[1]]), seed, stop)
+        orders = move_rows(space, rows, labels, 0.0, GROW_ORDERS, 0.0, 0.0, 0, seed, stop)[2]
+        labels = grow(space, rows, orders, way[1], seed, stop)
+    return arrange(space, rows, labels, orders, way[0], 0, 0.0, 0.0, 0, 0, np.array([way[1]]), seed, stop)
 
 
 def no_orders(rows: int) -> Orders:
