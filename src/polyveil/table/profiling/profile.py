@@ -135,8 +135,8 @@ def column_profiles(
     for name in table.columns:
         label = described.get(name, "")
         meaning = meaning_of(name, label, spoken) or _in_other_languages(name, known)
-        if meaning is not None and meaning.topic == "contact" and _is_shared(table.frame[name]):  # model of a phone
-            meaning = meaning_of(name, label, spoken, but="contact") or meaning
+        if meaning is not None and meaning.role == "identifier" and _is_shared(table.frame[name]):  # model of a phone
+            meaning = meaning_of(name, label, spoken, but=meaning.topic) or meaning
         found.append(_profile_column(table, name, label, meaning))
     return with_person(table, related(table, _one_weight(found), known.topics))
 
@@ -152,7 +152,7 @@ def _one_weight(profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
 
 
 def _is_shared(cells: pl.Series) -> bool:
-    """Whether ten rows or more have each value on average, as no way to reach a person has."""
+    """Whether ten rows or more have each value on average, as no way to reach or number a person has."""
     return cells.n_unique() <= SHARED * cells.len()
 
 

@@ -16,7 +16,7 @@ from polyveil.table.profiling.column import Confidence
 from polyveil.table.profiling.types import Kind, kind_of_marker
 from polyveil.table.profiling.values import Shape, is_free_text, looks_like_money
 from polyveil.table.profiling.vocabulary_files import Meaning
-from polyveil.table.profiling.words import is_counted, is_number_of_a_person, is_numbered
+from polyveil.table.profiling.words import describes_identifier, is_counted, is_number_of_a_person, is_numbered
 
 # From this share of rows with a value of their own on, a code or text is an identifier in all but name.
 NEARLY_ALL = 0.9
@@ -25,6 +25,12 @@ FEW = 10
 """A column with so few values is a property, not a name or a number: email_optin, phone_service."""
 SHARED = 0.1
 """Ten rows or more have each value on average."""
+DATES = "Dates of events are often known to others."
+HAS_AMOUNTS = ("family", "origin", "work", "education", "care", "contract", "year")
+"""Topics that others can know, unless the values are amounts: a company car in the year of a tax."""
+HAS_DATES = ("lab", "medication", "health", "school", "conduct", "outcome")
+"""Sensitive topics of which others can know the day, though not what happened: a prescription, a notice."""
+ORGANISATIONS = ("place", "work", "education", "care", "contract")
 UNKNOWN = "No hint from the name or the values. Treated as a quasi-identifier until you decide."
 UNKNOWN_NUMBER = (
     "No hint from the name. Others can hardly know such numbers, so it is taken as sensitive until you decide."
@@ -134,13 +140,16 @@ def _pointing(about: Evidence) -> Suggestion | None:
     meaning = about.meaning
     if is_number_of_a_person(about.name) and about.distinct_share > MANY and not about.is_property:
         return Suggestion("identifier", "Column name suggests a number given to a person.", topic="official_number")
+    of_people = meaning is None or meaning.topic not in ORGANISATIONS
+    if describes_identifier(about.label) and of_people and about.distinct_share > MANY and not about.is_property:
+        return Suggestion("identifier", "Description suggests a number given to a record.", topic="record_number")
     if about.shape is not None and about.shape.topic in ("contact", "official_number"):
         return Suggestion("identifier", f"Values are {about.shape.what}.", topic=about.shape.topic)
     if meaning is not None and meaning.role == "identifier":
         if about.is_measured:
             return None
         if about.kind.type == "date":
-            return Suggestion("quasi", "Dates of events are often known to others.", "medium", "date")
+            return Suggestion("quasi", DATES, "medium", "date")
         if not about.is_property:
             return Suggestion("identifier", _named(about, meaning), topic=meaning.topic)
         reason = f"{_named(about, meaning)} But it has few values, as a property has."
@@ -177,8 +186,18 @@ def _by_meaning(about: Evidence, meaning: Meaning) -> Suggestion:
     shape = about.shape
     if shape is not None and shape.topic == "belief" and meaning.role != "sensitive":
         return Suggestion("sensitive", f"Values are {shape.what}.", "medium", shape.topic)
+    if about.kind.type == "date" and meaning.topic in HAS_DATES:
+        return Suggestion("quasi", DATES, "medium", "date")
+    if meaning.topic in HAS_AMOUNTS and _is_money(about):
+        return Suggestion("sensitive", "Values look like amounts of money.", "medium", "money")
     doubtful = meaning.topic in ("outcome", "administration", "sampling", "usage", "contract")
     return Suggestion(meaning.role, _named(about, meaning), "medium" if doubtful else "high", meaning.topic)
+
+
+def _is_money(about: Evidence) -> bool:
+    if about.kind.type != "numeric":
+        return False
+    return looks_like_money(about.values.cast(pl.Float64, strict=False), about.counts)
 
 
 def _by_values(about: Evidence) -> Suggestion:
@@ -187,9 +206,8 @@ def _by_values(about: Evidence) -> Suggestion:
         role: Role = "sensitive" if about.shape.topic in ("belief", "money") else "quasi"
         return Suggestion(role, f"Values are {about.shape.what}.", "medium", about.shape.topic)
     if about.kind.type == "date":
-        return Suggestion("quasi", "Dates of events are often known to others.", "medium", "date")
-    numbers = about.values.cast(pl.Float64, strict=False) if about.kind.type == "numeric" else None
-    if numbers is not None and looks_like_money(numbers, about.counts):
+        return Suggestion("quasi", DATES, "medium", "date")
+    if _is_money(about):
         return Suggestion("sensitive", "Values look like amounts of money.", "low", "money")
     if any(kind_of_marker(marker) in ("refused", "don't know") for marker in about.kind.missing_markers):
         reason = "No hint from the name. It has codes for refusals, as answers to delicate questions have."

@@ -44,6 +44,13 @@ _COUNTED = _words(
 )
 _TIMES = _words("count counts cnt days hours minutes times avg mean dias jours tage dagen giorni qtd anzahl aantal")
 _CODED = _words("id code codes recode type kind typ tipo group flag category")
+_OF = _words("of in on where when de del du des donde onde em der von di dell della dove van waar")
+_STATES = _words("state estado stato etat staat")
+"""A word for a place that is a word for how somebody is as well: state of health."""
+_QUANTITIES = _words("days dias jours hours horas heures")
+"""Hours are a quantity, the hour is a time."""
+_WHEN_AND_WHERE = _words("date year place postcode")
+_IDENTIFIERS = _words("id ids identifier identificador identifiant identificativo identificatie kennung identnummer")
 # Whole numbers under these names stand for something else, however many there are.
 _NAMED_BY_CODES = _words("postcode sex place origin care")
 _ROLE_ORDER = {"sensitive": 0, "identifier": 1, "person": 1, "quasi": 2, "weight": 3, "insensitive": 3, "drop": 3}
@@ -60,6 +67,8 @@ def meaning_of(name: str, description: str = "", words: Vocabulary | None = None
     if description:
         told = list(_found(parts_of(_OWNER.sub(" ", description)), known, sentence=True))
         if told:
+            if heading := _heading(description, known, {hit[1].topic for hit in told}):
+                return heading
             return min(told, key=lambda hit: (-hit[0], _ROLE_ORDER[hit[1].role], hit[1].order))[1]
         if is_bare_code(name):
             return None
@@ -74,6 +83,15 @@ def meaning_of(name: str, description: str = "", words: Vocabulary | None = None
     hits = [hit for hit in hits if hit[1].topic != but]
     found = [meaning for _, meaning in hits] or sorted(_of_tails(parts, known), key=lambda meaning: meaning.order)
     return found[0] if found else None
+
+
+def _heading(description: str, known: Vocabulary, told: set[str]) -> Meaning | None:
+    """When or where, if a description begins with that: month of the accident, province in which it happened."""
+    parts = parts_of(description)
+    if len(parts) < 3 or ":" in description or parts[0] in _STATES or parts[1] not in _OF or "intimate" in told:
+        return None
+    topics = known.whole.get(parts[0], set()) & _WHEN_AND_WHERE
+    return min((known.topics[topic] for topic in topics), key=lambda meaning: meaning.order, default=None)
 
 
 def _found(parts: tuple[str, ...], known: Vocabulary, *, sentence: bool = False) -> Iterator[tuple[int, Meaning]]:
@@ -116,7 +134,8 @@ def _longest(found: Sequence[str], texts: Sequence[str]) -> list[str]:
 
 def _of_word(word: str, known: Vocabulary) -> Iterator[Meaning]:
     """Topics of one word or else of its singular, of its beginnings and of its ends."""
-    found = [known.whole.get(word) or known.whole.get(word.removesuffix("s"), set())]
+    one = set() if word in _QUANTITIES else known.whole.get(word.removesuffix("s"), set())
+    found = [known.whole.get(word) or one]
     found += [known.start.get(word[:end], set()) for end in range(2, len(word) + 1)]
     found += [known.end.get(word[first:], set()) for first in range(len(word) - 1)]
     return (known.topics[topic] for topics in found for topic in topics)
@@ -156,6 +175,12 @@ def is_person(name: str) -> bool:
     """Whether the name is a word for a person and nothing else: patient, PERSON."""
     parts = parts_of(name)
     return len(parts) == 1 and (parts[0] in _PEOPLE or parts[0].removesuffix("s") in _PEOPLE)
+
+
+def describes_identifier(description: str) -> bool:
+    """Whether a description begins or ends with a word for an identifier: household ID, identificador del accidente."""
+    parts = parts_of(description)
+    return bool({*parts[:1], *parts[-1:]} & _IDENTIFIERS)
 
 
 def is_counted(name: str) -> bool:
