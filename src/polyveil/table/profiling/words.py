@@ -200,6 +200,6 @@ def is_quantity(name: str, distinct: int, meaning: Meaning | None = None) -> boo
         return True
     meaning = meaning or meaning_of(name)
     topic = meaning.topic if meaning else ""
-    if topic in _NAMED_BY_CODES or parts & _CODED:
+    if topic in _NAMED_BY_CODES or parts & _CODED or name.lower().endswith("code"):
         return False
     return distinct > (FEW_AMOUNTS if topic == "money" else FEW_CODES)
