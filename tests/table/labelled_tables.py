@@ -76,14 +76,28 @@ TUNED = {
     "students_german": "students of a German university",
     "telecom_french": "customers of a French telephone company",
     "prisoners_portuguese": "people in prison in Brazil",
-}
-KEPT_BACK = {
     "foster_care": "children in foster care, after AFCARS; short codes without a dictionary",
     "benefits_french": "people who receive family benefits in France",
     "health_insurance_german": "services paid by a German health insurer",
     "staff_dutch": "employees of a Dutch company",
     "health_portuguese": "a health survey with a dictionary, after PNS of Brazil",
     "students_chinese": "students of a Chinese university",
+    "living_conditions": "income and living conditions with a dictionary, after EU-SILC",
+    "hospital_episodes": "hospital episodes in England, after HES; short codes without a dictionary",
+    "tax_italian": "tax returns, after the Italian form 730",
+    "telecom_chinese": "customers of a Chinese telephone company",
+    "school_dutch": "pupils of a Dutch secondary school",
+    "staff_french": "employees of a French company; short names",
+    "energy_german": "customers of a German energy supplier",
+    "accidents_spanish": "people in road accidents with a dictionary, after the Spanish traffic authority",
+}
+KEPT_BACK = {
+    "pharmacy_portuguese": "medicines dispensed by Portuguese pharmacies",
+    "mobility_german": "people and their trips with a dictionary, after Mobilität in Deutschland",
+    "social_housing_french": "applications for social housing in France",
+    "labour_force": "a labour force survey, after the British one; short codes without a dictionary",
+    "donors_dutch": "blood donors in the Netherlands",
+    "life_insurance_chinese": "policies of a Chinese life insurer",
 }
 
 
