@@ -10,9 +10,15 @@ import pytest
 
 import polyveil
 from exact_tables import least_loss, small_task, without_quasi
+from polyveil.bounds.costs import points_of
+from polyveil.bounds.nearest import grow_tree, nearest_tuples
 from polyveil.bounds.of_table import bound_of
+from polyveil.bounds.prices import Crowd
+from polyveil.bounds.prices import _Search as prices_search
 from polyveil.errors import InputError
 from polyveil.methods import Task
+from polyveil.table.coded import QuasiColumn
+from polyveil.table.domain import OrderedDomain
 
 TABLES = 210
 SECONDS = 2.0
@@ -119,3 +125,21 @@ def test_it_says_what_it_found_in_one_sentence() -> None:
     assert found.answer() == "No release with these guarantees can lose less than 10.00 % of the detail."
     assert found.to_frame().height == 1
     assert found.outcome == "not checked"
+
+
+def test_longer_lists_of_neighbours_raise_the_bound_of_the_same_prices() -> None:
+    rng = np.random.default_rng(1)
+    ages = OrderedDomain("numeric", np.arange(30.0), tuple(map(str, range(30))), False)
+    quasi = tuple(QuasiColumn(name, ages, rng.integers(0, 30, 200)) for name in ("age", "height", "rooms"))
+    points = points_of(quasi, np.stack([column.codes for column in quasi], axis=1))
+    crowd = Crowd(points, grow_tree(points), np.ones(200, dtype=np.int64), 5, np.zeros(200))
+    prices = rng.uniform(0.5, 1.0, 200)
+    totals = []
+    for listed in (6, 24, 96):
+        search = prices_search(crowd, lambda: False)
+        search.look_at(listed)
+        liked = nearest_tuples(points, crowd.tree, 1, credit=prices)
+        assert search.evaluate(prices, liked, prices) is not None
+        totals.append(search.best)
+    assert totals == sorted(totals)
+    assert totals[-1] > 1.05 * totals[0]

@@ -23,8 +23,11 @@ from polyveil.bounds.costs import Points
 from polyveil.bounds.nearest import Nearest, Stop, Tree, nearest_tuples
 from polyveil.bounds.reduced import least_reduced
 
-NEAR, LIKED = 24, 64
-"""Tuples that are looked at one by one: the nearest, and those whose price exceeds their cost most."""
+FEW_NEAR, NEAR, LIKED = 24, 48, 64
+"""Tuples that are looked at one by one: the nearest, at first (fewer if the table is large), and those whose price
+exceeds their cost most."""
+MOST_NEAR, LISTED = 384, 4_000_000
+"""The nearest ones are twice as many in every round, up to so many; and up to so many in all lists together."""
 STEPS = 300
 """Branches of the search around one tuple."""
 CHUNK = 1024
@@ -60,9 +63,19 @@ class _Search:
     by_tuple: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
-        crowd, count = self.crowd, len(self.crowd.counts)
-        self.near = nearest_tuples(crowd.points, crowd.tree, max(NEAR, crowd.k), stop=self.stop)
+        count = len(self.crowd.counts)
+        self.look_at(max(FEW_NEAR, min(NEAR, LISTED // count), self.crowd.k))
         self.by_tuple = np.zeros(count)
+
+    def look_at(self, number: int) -> None:
+        """List so many nearest tuples of every tuple: the more, the less is left to a rough estimate."""
+        self.near = nearest_tuples(self.crowd.points, self.crowd.tree, number, stop=self.stop)
+
+    def look_further(self) -> None:
+        """List twice as many nearest tuples, if that is not too many."""
+        listed, count = self.near.costs.shape[1], len(self.crowd.counts)
+        if listed < count - 1 and 2 * listed <= min(MOST_NEAR, LISTED // count):
+            self.look_at(2 * listed)
 
     def evaluate(self, prices: FloatArray, liked: Nearest, since: FloatArray) -> FloatArray | None:
         """Keep the bound of these prices if it is the best; which way they should go, None if time ran out.
@@ -123,6 +136,7 @@ def _ascend(search: _Search) -> None:
     kept, reached = prices, -np.inf
     for _ in range(ROUNDS):
         prices = kept
+        search.look_further()
         liked = nearest_tuples(crowd.points, crowd.tree, LIKED, credit=prices, stop=search.stop)
         since, stalled = prices, 0
         while stalled <= PATIENCE:
