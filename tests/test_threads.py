@@ -23,7 +23,8 @@ policy["method"] = {"name": sys.argv[1]}
 profile = polyveil.profile(folder / "hospital.csv")
 release = polyveil.anonymize(folder / "hospital.csv", policy, seed=3)
 print([(column.name, column.role) for column in profile.columns])
-print(hashlib.sha256(release.table.write_csv().encode()).hexdigest(), release.loss, release.privacy)
+rows = "\\n".join(sorted(release.table.write_csv().splitlines()))  # their order is the operating system's chance
+print(hashlib.sha256(rows.encode()).hexdigest(), release.loss, release.privacy)
 """
 
 
