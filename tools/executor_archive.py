@@ -53,19 +53,21 @@ sys.exit(0 if before == after and before else 1)
 """
 
 
+LIMIT = 1800
+"""Seconds that installing, compiling or a job may take."""
+
+
 def build(archive: Path, python: str = sys.executable) -> None:
     """Install, compile and pack."""
     with tempfile.TemporaryDirectory(prefix="polyveil-archive-") as folder:
         packages = Path(folder) / PACKAGES
         constraints = ["--constraint", str(ROOT / "constraints.txt")]
-        subprocess.run(
-            [python, "-m", "pip", "install", "--quiet", "--target", packages, *constraints, str(ROOT)], check=True
-        )
-        for file in packages.rglob("*.py"):
-            os.utime(file, (int(file.stat().st_mtime),) * 2)  # archives may keep whole seconds only
+        install = [python, "-m", "pip", "install", "--quiet", "--target", packages, *constraints, str(ROOT)]
+        subprocess.run(install, check=True, timeout=LIMIT)
         home = {name: value for name, value in os.environ.items() if name != "NUMBA_CACHE_DIR"}
         ready = "from polyveil.cli import app; app(['warmup'])"
-        subprocess.run([python, "-c", ready], check=True, env={**home, "PYTHONPATH": str(packages)}, cwd=folder)
+        found = {**home, "PYTHONPATH": str(packages)}
+        subprocess.run([python, "-c", ready], check=True, env=found, cwd=folder, timeout=LIMIT)
         with tarfile.open(archive, "w:gz", compresslevel=3) as packed:
             packed.add(packages, PACKAGES)
 
@@ -76,7 +78,7 @@ def check(archive: Path) -> None:
         settings = {"SPARK_LOCAL_IP": "127.0.0.1", "SPARK_WORKER_DIR": folder, "PYSPARK_PYTHON": sys.executable}
         environment = {**os.environ, **settings}
         command = [sys.executable, "-c", CHECK, str(archive.absolute()), str(ROOT)]
-        subprocess.run(command, check=True, env=environment, cwd=folder, timeout=900)
+        subprocess.run(command, check=True, env=environment, cwd=folder, timeout=LIMIT)
 
 
 def main() -> None:
