@@ -131,8 +131,8 @@ def on_a_million(folder: Path, seconds: float) -> None:
     _, spent = bound_value(task, seconds)
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     said = (
-        f"On a million rows of resampled Adult (t = 0.2) it takes {spent:.0f} s when {seconds:.0f} s are allowed, as "
-        f"counting all rows cannot be stopped, and at most {(most - before) / 1e6:.1f} GB beside the table "
+        f"On a million rows of resampled Adult (t = 0.2) it takes {spent:.0f} s when {seconds:.0f} s are allowed "
+        f"(counting all rows cannot be stopped) and at most {(most - before) / 1e6:.1f} GB beside the table "
         f"({most / 1e6:.1f} GB in all)."
     )
     print(said)
