@@ -18,6 +18,7 @@ from typing import Any
 import polars as pl
 from adult import DATA, HIERARCHY, QUASI, adult
 from measured_pages import BOUND, markdown, percent, put
+from methods_tables import described
 from sift_loss import OTHER_TABLES
 
 import polyveil
@@ -133,12 +134,7 @@ def _other(name: str, folder: Path, *more: str) -> tuple[pl.DataFrame, dict[str,
         frame = pl.read_csv(
             folder / file, separator=separator, null_values=["", "NA"], infer_schema_length=None
         ).select(wanted)
-    frame = frame.with_columns(pl.col([c for c, kind in quasi.items() if not kind]).cast(pl.String))
-    columns: dict[str, Any] = {c: {"role": "quasi", **({"type": kind} if kind else {})} for c, kind in quasi.items()}
-    for column, distance in sensitive.items():
-        kind = "numeric" if distance == "ordered" else "categorical"
-        columns[column] = {"role": "sensitive", "type": kind, "distance": distance}
-    return frame, columns
+    return described(frame, quasi, sensitive)
 
 
 if __name__ == "__main__":

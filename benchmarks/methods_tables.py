@@ -174,7 +174,13 @@ def on_other_tables(folder: Path, titles: Sequence[str]) -> str:
 
 def other_table(folder: Path, name: str) -> tuple[pl.DataFrame, dict[str, Any]]:
     file, quasi, sensitive = OTHER_TABLES[name]
-    frame = pl.read_parquet(folder / file).select(*quasi, *sensitive).head(ROWS)
+    return described(pl.read_parquet(folder / file).select(*quasi, *sensitive).head(ROWS), quasi, sensitive)
+
+
+def described(
+    frame: pl.DataFrame, quasi: dict[str, str], sensitive: dict[str, str]
+) -> tuple[pl.DataFrame, dict[str, Any]]:
+    """A table with its categories as texts, and the columns of its policy."""
     frame = frame.with_columns(pl.col([c for c, kind in quasi.items() if not kind]).cast(pl.String))
     columns: dict[str, Any] = {c: {"role": "quasi", **({"type": kind} if kind else {})} for c, kind in quasi.items()}
     for column, distance in sensitive.items():

@@ -63,12 +63,15 @@ def test_attack_shows_the_most_successful_and_never_hides_a_broken_guarantee(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     found = [attack(f"answer_{i}", 0.5 + i / 100, "no promise") for i in range(44)]
-    report = AttackReport((*found[:20], attack("salary", 0.2, "broken"), *found[20:]))
+    unrun = [attack("town", 0.0, "not run"), attack("faith", 0.0, "not run")]
+    report = AttackReport((*found[:20], attack("salary", 0.2, "broken"), *found[20:], *unrun))
     show_attacks(report)
     short = capsys.readouterr().out
     assert "answer_43 (worst of 44)" in " ".join(short.split())
     assert "salary" in short
-    assert "of 45 attacks; --every lists all of them" in short
+    assert "town and 1 others" not in short
+    assert "town and 1 other" in " ".join(short.split())
+    assert "of 47 attacks; --every lists all of them" in short
     show_attacks(report, every=True)
     assert "answer_7 " in capsys.readouterr().out
 

@@ -130,9 +130,11 @@ def _assumptions(report: AttackReport) -> dict[str, list[str]]:
 
 def _cells(found: Attack, number: int, *, partly: bool) -> list[str]:
     from polyveil.cli.show import worst_of
+    from polyveil.results import counted
 
     column = worst_of(found.attribute, number)
     if found.verdict == "not run":
+        column = column if number == 1 else f"{found.attribute} and {counted(number - 1, 'other')}"
         return [found.name, column, *["-"] * (5 + partly), f"[dim]not run[/]: {found.note}"]
     return [
         found.name,

@@ -8,7 +8,7 @@ from math import inf
 from typing import TYPE_CHECKING, Any
 
 from polyveil.reports.markup import percent
-from polyveil.results import MANY, worst_of_each
+from polyveil.results import MANY, counted, worst_of_each
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -105,7 +105,7 @@ def show_verification(verification: Verification, *, every: bool = False) -> Non
     if verification.columns:
         table = plain_table("column", "role", "guarantees", "take care")
         for about, number in worst_of_each(verification.columns, _alike, lambda _: 0, most=most):
-            name = about["name"] if number == 1 else f"{about['name']} and {number - 1} others"
+            name = about["name"] if number == 1 else f"{about['name']} and {counted(number - 1, 'other')}"
             guarantees = _of_each(about) if number > 1 else about["guarantees"]
             marks = "; ".join(about["marks"])
             table.add_row(name, about["role"], "; ".join(guarantees), f"[red]{marks}[/]" if marks else "")

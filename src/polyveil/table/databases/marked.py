@@ -8,6 +8,7 @@ of two writers one is refused.
 from __future__ import annotations
 
 import secrets
+from abc import abstractmethod
 from contextlib import suppress
 from typing import Any
 
@@ -38,29 +39,29 @@ class MarkedSession(Session):
         self._made_schema: str | None = None
         self._made: list[TableName] = []
 
+    @abstractmethod
     def names_in(self, schema: str) -> list[str]:
         """The names of all tables and views in a schema that is there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def make_schema(self, schema: str) -> None:
         """Make a schema that is not there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def remove_schema(self, schema: str) -> None:
         """Remove an empty schema."""
-        raise NotImplementedError
 
+    @abstractmethod
     def write(self, name: TableName, frame: Any) -> None:
         """Create and fill a table; InputError if there is one of this name, also if it appeared just now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def remove(self, name: TableName) -> None:
         """Remove a table if it is there."""
-        raise NotImplementedError
 
+    @abstractmethod
     def writers(self, name: TableName) -> list[str]:
         """What a mark says."""
-        raise NotImplementedError
 
     def pending(self, wanted: Wanted) -> pl.DataFrame | None:
         """The manifest, if it is asked for and not written yet."""

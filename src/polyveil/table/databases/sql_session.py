@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, ClassVar
@@ -27,9 +28,9 @@ class SqlSession(Session):
     place: Place
     connection: Any
 
+    @abstractmethod
     def fault(self, error: Exception, doing: str) -> InputError:
         """One line for an error of the driver; no data and no secrets in it."""
-        raise NotImplementedError
 
     def in_sql(self, name: TableName) -> str:
         """A table of a release as statements name it."""
