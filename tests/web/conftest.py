@@ -21,15 +21,9 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="session")
 def finished(server: Server) -> str:
     """A table with a finished run, made through the API; returns its id."""
-    import httpx2 as httpx
+    from workbench_steps import finish_run
 
-    from workbench_steps import POLICY, TABLE, wait_for
-
-    with httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as client:
-        table = client.post("/api/tables/upload", files={"file": ("people.csv", TABLE.encode())}).json()["id"]
-        run = client.post("/api/runs", json={"table": table, "policy": POLICY, "title": "looked at"}).json()
-        wait_for(client, run["id"])
-    return str(table)
+    return finish_run(server, "looked at")
 
 
 @pytest.fixture(scope="session")

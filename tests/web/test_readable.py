@@ -13,7 +13,7 @@ import httpx2 as httpx
 from playwright.sync_api import Page, expect
 
 from workbench_server import TOKEN, Server
-from workbench_steps import POLICY, wait_for
+from workbench_steps import POLICY, finish_run, wait_for
 
 ALL = {"runOnly": ["wcag2a", "wcag2aa"]}
 CONTRAST = {"runOnly": {"type": "rule", "values": ["color-contrast"]}}
@@ -45,13 +45,14 @@ VIEWS = {
 
 
 @pytest.fixture(scope="session")
-def ready(server: Server, finished: str) -> dict[str, str]:
-    """The finished table with all a view can show: hierarchies, attacks, an analysis, its release brought back."""
+def ready(server: Server) -> dict[str, str]:
+    """A finished table with all a view can show: hierarchies, attacks, an analysis, its release brought back."""
+    table = finish_run(server, "looked at by everybody")
     policy = POLICY.replace("age: {", "age: {hierarchy: {intervals: {width: 10, levels: 2}}, ")
     policy = policy.replace("town: {", f"town: {{hierarchy: {{tree: {TREE}}}, ")
     with httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as client:
-        client.post(f"/api/tables/{finished}/draft", files={"file": ("p.yaml", policy.encode())}).raise_for_status()
-        (run,) = [each["id"] for each in client.get("/api/runs").json() if each["title"] == "looked at"]
+        client.post(f"/api/tables/{table}/draft", files={"file": ("p.yaml", policy.encode())}).raise_for_status()
+        (run,) = [each["id"] for each in client.get("/api/runs").json() if each["title"] == "looked at by everybody"]
         bundle = client.get(f"/api/runs/{run}/bundle").content
         release = client.post("/api/bundles", files={"file": ("release.zip", bundle)}).json()["id"]
         attack = client.post(f"/api/runs/{run}/attack").json()["id"]
@@ -59,7 +60,7 @@ def ready(server: Server, finished: str) -> dict[str, str]:
         analyses = client.post(f"/api/runs/{run}/analyses", json=asked).json()["id"]
         for job in (attack, release, analyses):
             wait_for(client, job)
-    return {"table": finished, "release": release}
+    return {"table": table, "release": release}
 
 
 @pytest.mark.parametrize("view", VIEWS)
