@@ -27,6 +27,7 @@ from polyveil.methods._kernels.judge import (
     sensitive_matrix,
     violation_classes,
 )
+from polyveil.methods._kernels.only_compiling import leave, only_compile
 from polyveil.methods._kernels.reachable import whole_violation
 from polyveil.methods._search.arrange import SIFT, arrange
 from polyveil.methods._search.cut import cut
@@ -165,8 +166,10 @@ def _say_one_more() -> None:
 
 def main() -> None:
     """What a process does: compile one unit, a line for every kernel."""
+    only_compile()
     on_compiled(_say_one_more)
     compile_unit(*sys.argv[1:3])
+    leave()
 
 
 if __name__ == "__main__":
