@@ -9,11 +9,14 @@ from numba.core.compiler import CompilerBase, DefaultPassBuilder
 
 
 def _optimize_definitions(library: Any, module: Any) -> None:
-    """Optimize the functions that a module defines; numba goes through those that it only names as well."""
+    """Make the functions that a module defines smaller, cheaply: the whole that they become part of is optimized fully.
+
+    numba does it fully here already, and goes through functions that the module only names as well.
+    """
     module.data_layout = library._codegen._data_layout
     for function in module.functions:
         if not function.is_declaration:
-            passes, builder = library._codegen._function_pass_manager()
+            passes, builder = library._codegen._function_pass_manager(opt=1, loop_vectorize=False, slp_vectorize=False)
             passes.run(function, builder)
 
 
