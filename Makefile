@@ -7,6 +7,9 @@ CORES ?= 2
 TESTERS ?= 3
 CONSTRAINTS ?= constraints.txt
 
+# Some images forbid Python to write bytecode. Then every process compiles every module that it imports, anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test lint types kernels check clean benchmarks
 
 demo: $(VENV)/.installed

@@ -39,6 +39,15 @@ def shared_data() -> Path:
 
 
 @pytest.fixture(scope="session")
+def prepared_commands(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with `polyveil` and `python` that begin with everything imported."""
+    import prepared
+
+    with prepared.commands(tmp_path_factory.mktemp("prepared")) as folder:
+        yield folder
+
+
+@pytest.fixture(scope="session")
 def playwright() -> Iterator[Any]:
     """What drives browsers; a process can have one."""
     from playwright.sync_api import sync_playwright
