@@ -91,7 +91,7 @@ class PeopleJudge(Judge):
         chosen = frame.select(*by, quoted(self.person), *(quoted(name) for name in self.columns))
         return figures_of_lines(self, chosen.repartition(parts, *by) if by else chosen.repartition(1))
 
-    def _figures(self, frame: pl.DataFrame) -> dict[str, Any]:
+    def figures(self, frame: pl.DataFrame) -> dict[str, Any]:
         person: IntArray = frame.get_column(self.person).rank("dense").cast(pl.Int64).to_numpy() - 1
         codes = self._codes(frame)
         attributes = {name: known.attribute for name, known in self.columns.items()}
