@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LOGS = {"delta": "_delta_log/*.json", "iceberg": "metadata/*.metadata.json"}
 ON_THIS_MACHINE = {
-    "spark.python.daemon.module": "polyveil.spark_daemon",
+    "spark.python.daemon.module": "polyveil.engines.spark_daemon",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
 }
 """Settings of a session that is started here: workers have their libraries at once, and get larger batches."""
