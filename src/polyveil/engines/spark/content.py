@@ -5,16 +5,13 @@ The same checks as on one machine (`polyveil.verification`), on figures that Spa
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from polyveil.arrays import IntArray
 from polyveil.engines.spark.gathered import CLASS, Gathered, TableCounter, gather
-from polyveil.engines.spark.measure import ROWS_PER_PART, AsCoded, Judge, Measured
+from polyveil.engines.spark.measure import AsCoded, Judge, Measured, shards_of
 from polyveil.engines.spark.parts import PartCheck, RowCheck, findings_of_rows
 from polyveil.models import Attribute, Model, Verdict, models_for
 from polyveil.policy import Policy
@@ -83,12 +80,12 @@ def measure_table(
     declared = declared_attributes(manifest, policy)
     attributes = {name: known.attribute for name, known in declared.items()}
     models = models_for(policy, attributes)
-    shards = max(math.ceil(manifest["rows"] / ROWS_PER_PART), 1)
+    shards = shards_of(manifest["rows"])
     counter = TableCounter(manifest, policy, declared, shards)
     judge = Judge((CLASS,), {name: AsCoded(about) for name, about in attributes.items()}, models)
     found = gather(frame, replace(check, counter=counter), judge, shards)
     faults = any(finding.outcome == "fails" for finding in findings_of_rows(found.others))
-    counts = {name: found.counts.get(name, np.zeros(about.size, dtype=np.int64)) for name, about in attributes.items()}
+    counts = found.counts_of(attributes)
     if found.unknown or faults:
         return Content(attributes, models, counts, found.unknown, 0, Measured(), Measured()), found
     measured = found.measured

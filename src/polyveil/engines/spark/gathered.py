@@ -21,6 +21,7 @@ import pyarrow as pa
 from polyveil.arrays import IntArray
 from polyveil.engines.spark.measure import Judge, Measured, added_up, sum_of_costs
 from polyveil.engines.spark.without_data import items_without_data
+from polyveil.models import Attribute
 from polyveil.policy import Policy
 from polyveil.verification.attributes import Declared, codes_of_cells
 from polyveil.verification.classes import class_of_row
@@ -113,7 +114,7 @@ class TableCounter:
                 cells = frame.get_column(name).unique().to_frame("cell")
                 yield Line(number % self.shards, "cells", name, packed(cells))
             for number, (name, numbers) in enumerate(codes.items()):
-                yield Line(number % self.shards, "values", name, packed(_added_codes(pl.Series(numbers))))
+                yield Line(number % self.shards, "values", name, packed(added_codes(pl.Series(numbers))))
         if len(codes) == len(found):
             owner = class_of_row(frame, quasi)
             yield from packed_classes(_digests(frame.select(quasi), owner), counted(owner, codes), self.shards)
@@ -125,7 +126,7 @@ class TableCounter:
         return [summed.check, summed.outcome, summed.message] if isinstance(summed, Finding) else summed
 
 
-def _added_codes(codes: pl.Series, rows: pl.Series | None = None) -> pl.DataFrame:
+def added_codes(codes: pl.Series, rows: pl.Series | None = None) -> pl.DataFrame:
     weights = pl.repeat(1, len(codes), eager=True) if rows is None else rows
     frame = pl.DataFrame({"code": codes, "rows": weights.cast(pl.Int64)})
     return frame.group_by("code").agg(pl.col("rows").sum())
@@ -164,7 +165,7 @@ class Reducer:
             return [packed(pl.concat(map(pl.read_ipc, some)).unique())]
         if kind == "values":
             both = pl.concat(map(pl.read_ipc, some))
-            return [packed(_added_codes(both["code"], both["rows"]))]
+            return [packed(added_codes(both["code"], both["rows"]))]
         return some
 
 
@@ -178,10 +179,20 @@ class Gathered:
     unknown: list[str]
     others: Mapping[str, list[tuple[str, bytes]]] = field(default_factory=dict)
 
+    def counts_of(self, attributes: Mapping[str, Attribute]) -> dict[str, IntArray]:
+        """The rows of every value, also of columns of which there is no row."""
+        nothing = {name: np.zeros(about.size, dtype=np.int64) for name, about in attributes.items()}
+        return {**nothing, **self.counts}
+
 
 def gather(frame: DataFrame, lines: Callable[..., Any], judge: Judge, shards: int) -> Gathered:
     """Every partition made into lines, and these added up; one pass over the rows."""
-    spread = frame.mapInArrow(lines, SCHEMA).repartition(shards, "shard")
+    return add_up(frame.mapInArrow(lines, SCHEMA), judge, shards)
+
+
+def add_up(lines: DataFrame, judge: Judge, shards: int) -> Gathered:
+    """Lines added up where they meet, and then here."""
+    spread = by_shard(lines, shards)
     found = spread.mapInArrow(Reducer(judge), SCHEMA).toArrow()
     by_kind: dict[str, list[tuple[str, bytes]]] = {}
     for kind, name, data in zip(*(found[column].to_pylist() for column in Line._fields[1:]), strict=True):
@@ -193,6 +204,13 @@ def gather(frame: DataFrame, lines: Callable[..., Any], judge: Judge, shards: in
     cells = {name: pl.read_ipc(data)["cell"] for name, data in by_kind.pop("cells", [])}
     unknown = sorted({name for name, _ in by_kind.pop("unknown", [])})
     return Gathered(measured, counts, cells, unknown, by_kind)
+
+
+def by_shard(lines: DataFrame, shards: int) -> DataFrame:
+    """A partition for each shard; before Spark 4.1 some may share one."""
+    if hasattr(lines, "repartitionById"):
+        return lines.repartitionById(shards, "shard")
+    return lines.repartition(shards, "shard")
 
 
 def _dense(data: bytes, size: int) -> IntArray:

@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 ROWS_PER_PART = 500_000
 
 
+def shards_of(rows: int) -> int:
+    """How many workers judge the classes of so many rows."""
+    return max(math.ceil(rows / ROWS_PER_PART), 1)
+
+
 @dataclass(frozen=True, eq=False)
 class AsCoded:
     """A sensitive column that holds codes already, as the blocks had them."""
@@ -178,7 +183,7 @@ class Judge:
         names = [quoted(name) for name in (*self.by, *self.columns)]
         each = sf.count("*") if self.count is None else sf.sum(quoted(self.count))
         counted = frame.groupBy(*names).agg(each.alias("polyveil rows"))
-        parts = max(math.ceil(rows / ROWS_PER_PART), 1)
+        parts = shards_of(rows)
         spread = counted.repartition(parts, *(quoted(name) for name in self.by)) if self.by else counted.repartition(1)
         return figures_of_lines(self, spread)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,8 @@ class PartWriter:
     """Writes the rows of one partition as one file of `folder`, and says what the manifest says of it."""
 
     folder: str
+    unpacked: Callable[[Iterable[pa.RecordBatch]], pa.Table | None] | None = None
+    """Makes rows of what a partition has, where they are packed."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from items_without_data(self._written(batches))
@@ -58,7 +60,8 @@ class PartWriter:
         # A name of its own: of two attempts at a task, the one that Spark takes is the one whose file is listed.
         attempt = f"part-{context.partitionId():05d}-{secrets.token_hex(8)}{ENDING_OF_PARTS}"
         path = Path(self.folder) / attempt
-        frame = storable(_frame(held))
+        rows = None if self.unpacked is None else self.unpacked(held)
+        frame = storable(_frame(held) if rows is None else pl.DataFrame(pl.from_arrow(rows)))
         with path.open("wb") as sink:
             write_table(frame, sink, ENDING_OF_PARTS)
             sink.flush()
