@@ -118,3 +118,14 @@ def test_what_a_catalog_refuses_is_said_with_what_to_do(schemas: Any) -> None:
         release.save("spark://no_such_catalog.release")
     with pytest.raises(InputError, match=r"is a name in a catalog"):
         release.save("spark://host:7077/release")
+
+
+def test_a_folder_that_spark_cannot_write_to_is_said_with_what_to_grant(schemas: Any, tmp_path: Path) -> None:
+    """No account can make a folder below a file, not even one that may write everywhere."""
+    release = polyveil.anonymize(people(), policy("generalized", "parquet"), seed=1)
+    schemas.sql(f"CREATE SCHEMA release_2026 LOCATION 'file:{tmp_path}/schema'")
+    (tmp_path / "schema").rmdir()
+    (tmp_path / "schema").touch()
+    with pytest.raises(InputError, match="Grant its account writing to the folder of that schema") as refused:
+        release.save(OUT)
+    assert "\n" not in str(refused.value)
