@@ -35,7 +35,7 @@ _CATALOG = {
 """What a catalog refuses, and what to do about it, by Spark's name for it."""
 _DENIED = re.compile(r"PERMISSION|ACCESS.?DENIED|FORBIDDEN|UNAUTHORIZED|AccessControlException|(?<!:)\b403\b", re.I)
 _NO_BUCKET = re.compile(r"NoSuchBucket|UnknownStoreException|bucket .*does not exist|container does not exist", re.I)
-_UNWRITABLE = re.compile(r"Mkdirs failed to create|Read-only file system|Operation not permitted|FAILED_TO_CREATE_DIR")
+_UNWRITABLE = re.compile(r"Mkdirs failed to create|ParentNotDirectory|Read-only file system|Operation not permitted")
 _MISSING = re.compile(r"No module named '(\w+)")
 
 
