@@ -15,8 +15,9 @@ unexport PYTHONDONTWRITEBYTECODE
 demo: $(VENV)/.installed
 	$(BIN)/polyveil demo --overwrite
 
-# Kernels are compiled once, beside the linters, and not by every process of the tests that comes upon them.
-test: $(VENV)/.installed-dev
+# Kernels are compiled once and not by every process of the tests that comes upon them: while pip unpacks what only
+# the tests need, and beside the linters.
+test:
 	$(MAKE) -j $(CORES) lint types kernels
 	$(MAKE) check
 
@@ -27,7 +28,7 @@ lint: $(VENV)/.installed-dev
 types: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
-kernels: $(VENV)/.installed-dev
+kernels: $(VENV)/.installed
 	$(BIN)/polyveil warmup
 
 # Tables of tests are small: threads that wait for each other would take half of the time.
@@ -42,11 +43,12 @@ $(VENV)/.installed: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c $(CONSTRAINTS) -e .
 	touch $@
 
-$(VENV)/.installed-dev: pyproject.toml $(CONSTRAINTS) | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c $(CONSTRAINTS) -e ".[dev]"
+# The package itself is there already and stays as it is, since kernels may be compiling.
+$(VENV)/.installed-dev: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -c $(CONSTRAINTS) "polyveil[dev]"
 # anonymeter demands older versions of NumPy and pyarrow than it needs; where it cannot be had, its tests are skipped.
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --no-deps anonymeter==1.1.0
-	touch $@ $(VENV)/.installed
+	touch $@
 
 clean:
 	rm -rf $(VENV) polyveil-demo .mypy_cache .ruff_cache .pytest_cache

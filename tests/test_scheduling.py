@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,20 +35,23 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def step(command: str, folder: Path) -> int:
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+def step(command: str, folder: Path, commands: Path) -> int:
+    path = f"{commands}{os.pathsep}{os.environ['PATH']}"
     return children.run(["bash", "-c", command], cwd=folder, env={**os.environ, "PATH": path}).returncode
 
 
-def test_the_steps_of_the_dag_can_be_repeated_and_fail_where_they_should(folder: Path) -> None:
+def test_the_steps_of_the_dag_can_be_repeated_and_fail_where_they_should(folder: Path, prepared_commands: Path) -> None:
     anonymize, verify = commands()
-    assert [step(anonymize, folder), step(anonymize, folder), step(verify, folder)] == [0, 0, 0]
+
+    def codes(*steps: str) -> list[int]:
+        return [step(each, folder, prepared_commands) for each in steps]
+
+    assert codes(anonymize, anonymize, verify) == [0, 0, 0]
     made = next(file for file in (folder / "release").iterdir() if file.stem == "table")
     made.write_bytes(made.read_bytes()[:-40])
-    assert step(verify, folder) == 1
-    assert step(anonymize, folder) == 0, "a retry replaces what is damaged"
+    assert codes(verify, anonymize) == [1, 0], "a retry replaces what is damaged"
     (folder / "visits.csv").unlink()
-    assert [step(anonymize, folder), step(verify, folder)] == [2, 0], "the older release stays"
+    assert codes(anonymize, verify) == [2, 0], "the older release stays"
 
 
 def test_the_model_for_dbt_refuses_a_table_that_does_not_hold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
