@@ -103,12 +103,14 @@ import json, resource, shutil, sys, time
 import polyveil
 small, source, policy, out = *sys.argv[1:3], json.loads(sys.argv[3]), sys.argv[4]
 polyveil.anonymize(small, policy, seed=1)
-start = time.perf_counter()
+start, used = time.perf_counter(), time.process_time()
 release = polyveil.anonymize(source, policy, out=out, seed=1, report=False)
 passed = time.perf_counter() - start
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 2**10
+spent = time.process_time() - used
 loss = round(release.loss["normalized_loss"], 4)
-print(json.dumps({"seconds": round(passed, 1), "all_mb": peak, "normalized_loss": loss}))
+found = {"seconds": round(passed, 1), "processor_seconds": round(spent, 1), "all_mb": peak, "normalized_loss": loss}
+print(json.dumps(found))
 """
 
 
@@ -164,6 +166,40 @@ def many_values(spark: Any, rows: int, values: int, folder: Path) -> None:
     print(json.dumps({"rows": rows, "values": sizes, "seconds": round(time.perf_counter() - start, 1), **peak}))
 
 
+def on_spark(spark: Any, source: str, policy: dict[str, Any], out: Path, block_rows: int) -> dict[str, Any]:
+    """The job on Spark."""
+    import polyveil
+
+    start, used = time.perf_counter(), processor_seconds()
+    with peak_memory() as peak:
+        frame = spark.read.parquet(source)
+        release = polyveil.anonymize(frame, policy, out=out, seed=1, reading={"block_rows": block_rows})
+    passed, spent = time.perf_counter() - start, processor_seconds() - used
+    shutil.rmtree(out)
+    return {
+        "blocks": release.manifest["method"]["found"]["blocks"],
+        "classes": release.manifest["classes"],
+        "normalized_loss": round(release.loss["normalized_loss"], 4),
+        "seconds": round(passed, 1),
+        "processor_seconds": round(spent, 1),
+        **peak,
+        "stages": {stage: round(seconds, 1) for stage, seconds in release.seconds.items() if seconds},
+    }
+
+
+HEAD = """
+| rows | engine | seconds | times one machine | processor seconds | driver | Java | all | normalized loss |
+| ---: | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"""
+
+
+def as_line(rows: int, engine: str, found: dict[str, Any], beside: dict[str, Any] | None = None) -> str:
+    """One line of the table in docs/spark.md."""
+    times = f"{found['seconds'] / beside['seconds']:.1f}" if beside else ""
+    memory = [f"{found[name]:,} MB" if name in found else "" for name in ("driver_mb", "java_mb", "all_mb")]
+    figures = [f"{rows:,}", engine, found["seconds"], times, found["processor_seconds"], *memory]
+    return f"| {' | '.join(map(str, figures))} | {found['normalized_loss']} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("rows", type=int, nargs="+")
@@ -187,33 +223,16 @@ def main() -> None:
             return
         # Kernels are compiled and workers started before the clock runs.
         polyveil.anonymize(spark.read.parquet(small), policy, seed=1)
+        table = [HEAD]
         for rows in asked.rows:
             source = generate(spark, rows, folder)
-            print(
-                json.dumps({"rows": rows, "local": on_one_machine(small, source, policy, folder / "one")}), flush=True
-            )
-            start, used = time.perf_counter(), processor_seconds()
-            with peak_memory() as peak:
-                release = polyveil.anonymize(
-                    spark.read.parquet(source),
-                    policy,
-                    out=folder / "release",
-                    seed=1,
-                    reading={"block_rows": asked.block_rows},
-                )
-            passed, spent = time.perf_counter() - start, processor_seconds() - used
-            shutil.rmtree(folder / "release")
+            one = on_one_machine(small, source, policy, folder / "one")
+            print(json.dumps({"rows": rows, "local": one}), flush=True)
+            both = on_spark(spark, source, policy, folder / "release", asked.block_rows)
+            print(json.dumps({"rows": rows, "spark": both}), flush=True)
             shutil.rmtree(source)
-            line = {
-                "blocks": release.manifest["method"]["found"]["blocks"],
-                "classes": release.manifest["classes"],
-                "normalized_loss": round(release.loss["normalized_loss"], 4),
-                "seconds": round(passed, 1),
-                "processor_seconds": round(spent, 1),
-                **peak,
-                "stages": {stage: round(seconds, 1) for stage, seconds in release.seconds.items() if seconds},
-            }
-            print(json.dumps({"rows": rows, "spark": line}), flush=True)
+            table += [as_line(rows, "one machine", one), as_line(rows, "Spark", both, one)]
+        print("\n".join(table))
     finally:
         spark.stop()
         shutil.rmtree(folder, ignore_errors=True)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, cast
 
 from polyveil.bounds import LossBound
-from polyveil.engines import Engine, engine_for
-from polyveil.engines.base import Job
+from polyveil.engines import engine_for
+from polyveil.engines.base import Engine, Job
 from polyveil.methods import make_method
 from polyveil.models import models_for
 from polyveil.models.reach import check_reachable, check_reached

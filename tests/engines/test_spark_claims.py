@@ -10,10 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import polyveil
 from engines.clinic import clinic, policy
+from polyveil.engines.spark.gathered import CLASS, DIGEST, packed_classes, unpacked_classes
 from polyveil.errors import VerificationFailed
 from polyveil.verification import verify
 from polyveil.verification.canonical import manifest_text, write_table
@@ -25,7 +27,7 @@ def test_files_that_are_not_what_the_blocks_gave_are_refused(spark: Any, tmp_pat
 
     write = release.write_tables
 
-    def write_and_change(tables: Any, stage: Path) -> Any:
+    def write_and_change(tables: Any, stage: Path, packed: Any) -> Any:
         """The same values, at other rows: every column keeps its distribution, and checksums are taken afterwards."""
         rows = in_memory(tables["table"]).with_columns(pl.col("disease").sort()).sample(fraction=1, shuffle=True)
         return write({"table": on_spark(spark, rows, parts=1)}, stage)
@@ -41,12 +43,18 @@ def test_blocks_that_count_wrongly_are_refused(spark: Any, tmp_path: Path, monke
 
     work = engine.anonymize_blocks
 
-    def as_one_class(*arguments: Any) -> Any:
-        """Blocks that call all rows one class: a better release than the one that is written."""
-        from pyspark.sql import functions as sf
+    def in_one_class(batches: Any) -> Any:
+        for batch in batches:
+            lines = batch.to_pylist()
+            for line in (line for line in lines if line["kind"] == "classes"):
+                rows = unpacked_classes([line["data"]]).with_columns(pl.lit(0, pl.Int64).alias(CLASS))
+                line["data"] = next(packed_classes([bytes(DIGEST)], rows, 1)).data
+            yield pa.RecordBatch.from_pylist(lines, batch.schema)
 
-        outcome = work(*arguments)
-        return replace(outcome, frame=outcome.frame.withColumn("class", sf.lit(0).cast("bigint")))
+    def as_one_class(*arguments: Any, **options: Any) -> Any:
+        """Blocks that call all rows one class: a better release than the one that is written."""
+        outcome = work(*arguments, **options)
+        return replace(outcome, frame=outcome.frame.mapInArrow(in_one_class, outcome.frame.schema))
 
     monkeypatch.setattr(engine, "anonymize_blocks", as_one_class)
     with pytest.raises(VerificationFailed, match=r"claim: k-anonymity: the manifest says measured 200"):

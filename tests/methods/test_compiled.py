@@ -30,8 +30,8 @@ print(twice(21), thrice(14))
 """
 
 
-def run(script: Path, **environment: str) -> list[str]:
-    found = children.run([sys.executable, script], env={**os.environ, **environment})
+def run(script: Path, *arguments: str, **environment: str) -> list[str]:
+    found = children.run([sys.executable, script, *arguments], env={**os.environ, **environment})
     assert found.returncode == 0, found.stderr
     return found.stdout.splitlines()
 
@@ -42,6 +42,42 @@ def test_the_first_compile_is_announced_and_the_cached_one_is_silent(tmp_path: P
     cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     assert run(script, **cache) == [compiled.ANNOUNCEMENT, "42 42"]
     assert run(script, **cache) == ["42 42"]
+
+
+# A kernel that calls another one, and functions of numba that are kernels themselves.
+NESTED = """
+import sys
+import numpy as np
+from polyveil.methods._kernels.compiled import compiles, njit
+from polyveil.methods._kernels.only_compiling import leave, only_compile
+
+if len(sys.argv) > 1:
+    only_compile()
+
+@njit
+def at(values, place):
+    return np.sort(values)[place]
+
+@njit
+def ends(values):
+    found = np.zeros((1, 2), dtype=np.int64)
+    found[0, 0], found[0, 1] = at(values, 0), at(values, np.int32(len(values) - 1))
+    return found, values.max()
+
+ordered, greatest = ends(np.array([5, 3, 9, 1]))
+print(ordered.tolist(), greatest, compiles.announced, "scipy.linalg" in sys.modules)
+if len(sys.argv) > 1:
+    leave()
+"""
+
+
+def test_what_a_process_that_only_compiles_leaves_is_what_others_find(tmp_path: Path) -> None:
+    script = tmp_path / "nested.py"
+    script.write_text(NESTED)
+    cache = {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    assert run(script, "only", **cache) == ["[[1, 9]] 9 True False"]
+    assert run(script, "only", **cache) == ["[[1, 9]] 9 False False"]
+    assert run(script, **cache)[0].startswith("[[1, 9]] 9 False")
 
 
 def test_kernels_are_compiled_anew_when_what_they_are_made_of_has_changed(tmp_path: Path) -> None:

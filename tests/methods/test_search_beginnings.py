@@ -14,6 +14,7 @@ from polyveil.methods._search.arrange import CUT, DIVIDE, GROW, MEDIANS, SIFT
 from polyveil.methods._search.classes import classes_of, total_loss
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.cut import parts_hold
+from polyveil.methods._search.divide import sort_numbers, total
 from polyveil.methods._search.extract import pressure, sift_rows, take_out
 from polyveil.methods._search.grow import cheapest
 from polyveil.methods._search.rounds import no_flag
@@ -190,3 +191,17 @@ def test_a_large_table_is_begun_in_regions_that_hold(monkeypatch: pytest.MonkeyP
     classes = classes_of(space, rows, labels, int(labels.max()) + 1)
     recounted(table, space, rows, classes)
     assert total_loss(classes) <= begin_by(space, rows, (CUT, 3), 1, no_flag())[1] + 1e-9
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(-(2**62), 2**62), max_size=200))
+def test_numbers_are_sorted(numbers: list[int]) -> None:
+    values = np.array(numbers, dtype=np.int64)
+    sort_numbers(values)
+    assert values.tolist() == sorted(numbers)
+
+
+@given(st.lists(st.integers(-(2**40), 2**40), max_size=50))
+@settings(max_examples=20, deadline=None)
+def test_numbers_are_added_up(numbers: list[int]) -> None:
+    assert total(np.array(numbers, dtype=np.int64)) == sum(numbers)

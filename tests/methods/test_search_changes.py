@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from polyveil.methods._search.anneal import anneal
 from polyveil.methods._search.classes import CLASS, box_without, classes_of, total_loss
 from polyveil.methods._search.divide import blend, divide_rows
-from polyveil.methods._search.moves import anneal, best_moves, make_orders, make_scratch
+from polyveil.methods._search.moves import best_moves, make_orders, make_scratch
 from polyveil.methods._search.rebuild import rebuild
 from polyveil.methods._search.rounds import Round, cut_into_parts, improve, no_flag, set_seed
-from polyveil.methods._search.tally import (
-    keeps,
-)
+from polyveil.methods._search.space import KIND, SET, Rows, Space, cell_loss
+from polyveil.methods._search.squeeze import MOST_LEAVING, narrowed, rows_leaving, squeeze
+from polyveil.methods._search.tally import keeps
 from search_recounts import built, counted, recounted, space_of
 from tables import random_table
 
@@ -56,6 +57,67 @@ def test_every_change_keeps_statistics_models_and_rows(seed: int, t: float | Non
     assert before - total_loss(classes) == pytest.approx(fell, abs=1e-6)
     if temperature == 0.0:
         assert fell >= 0
+
+
+def cheaper_by_hand(space: Space, rows: Rows, members: list[int], a: int, upper: bool) -> list[int]:
+    """The rows that must leave so that attribute a costs less, most extreme values first; none if too many."""
+    codes = rows.codes[members, a]
+
+    def cost(kept: np.ndarray) -> float:
+        if space.shape[a, KIND] == SET:
+            return float(len(np.unique(kept)))
+        return float(cell_loss(space, a, int(kept.min()), int(kept.max())))
+
+    values, counts = np.unique(codes, return_counts=True)
+    if space.shape[a, KIND] == SET:
+        ways = [[values[np.argmin(counts)]]]
+    else:
+        line = values[::-1] if upper else values
+        ways = [list(line[:i]) for i in range(1, len(line))]
+    for gone in ways:
+        leaving = [r for r, code in zip(members, codes, strict=True) if code in gone]
+        if len(leaving) > MOST_LEAVING or len(leaving) == len(members):
+            return []
+        if cost(codes[~np.isin(codes, gone)]) < cost(codes) - 1e-12:
+            return leaving
+    return []
+
+
+@settings(max_examples=10, deadline=None)
+@given(seeds)
+def test_the_rows_at_an_edge_are_those_whose_leaving_makes_a_class_cheaper(seed: int) -> None:
+    table = random_table(seed, rows=90)
+    space, rows = space_of(table, 1, None)
+    labels = np.random.default_rng(seed).integers(0, 4, table.rows).astype(np.int32)
+    classes = classes_of(space, rows, labels, 4)
+    for c in range(4):
+        members = np.flatnonzero(labels == c).tolist()
+        for a in range(len(space.shape)):
+            for upper in (False, True):
+                low, high, value, number = narrowed(space, rows, classes, c, a, upper)
+                expected = cheaper_by_hand(space, rows, members, a, upper)
+                found = rows_leaving(rows, classes, c, a, low, high, value, number) if number else []
+                assert number == len(expected)
+                assert sorted(found) == sorted(expected)
+
+
+@pytest.mark.parametrize("t", [None, 0.5, 0.3])
+def test_an_edge_is_emptied_whole_or_everything_is_as_before(t: float | None) -> None:
+    emptied = 0
+    for seed in range(8):
+        table = random_table(seed, rows=150)
+        space, rows, classes = built(table, 3, t)
+        set_seed(seed)
+        orders, scratch = make_orders(space, rows, 2, 0.7, no_flag()), make_scratch(space)
+        for pivot in range(table.rows):
+            before, lost = classes.member[:, CLASS].copy(), total_loss(classes)
+            fell = squeeze(space, rows, classes, orders, scratch, pivot, -1e-9)
+            assert fell > 0.0 or (fell == 0.0 and (classes.member[:, CLASS] == before).all())
+            assert lost - total_loss(classes) == pytest.approx(fell, abs=1e-9)
+            assert (np.bincount(classes.member[:, CLASS]) == np.bincount(before)).all()
+            emptied += fell > 0.0
+        recounted(table, space, rows, classes)
+    assert emptied > 0
 
 
 @settings(max_examples=20, deadline=None)

@@ -13,11 +13,16 @@ from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.losses import greatest_loss, losses
 from polyveil.methods._search.rounds import Round
 from polyveil.methods._search.schedule import (
-    BALANCED_MOVES,
     COLD,
+    FEW_REBUILT,
     HOT,
+    MOST_REBUILT,
     ROUNDS,
+    WHOLE,
+    WORK_OF_REBUILD,
     heat_for,
+    of_work,
+    rebuilding_for,
     schedule_of,
     search,
     shortened,
@@ -63,8 +68,27 @@ def test_rounds_by_the_clock_cool_down_and_settle() -> None:
     assert list(asked) == []
 
 
+def work(plan: Round) -> float:
+    return plan.moves_per_row + WORK_OF_REBUILD * plan.rebuilds_per_class
+
+
+def test_small_classes_are_rebuilt_more_often_for_the_same_work() -> None:
+    found = []
+    for size in (2, 12, 30, 200):
+        labels = np.arange(1200, dtype=np.int32) // size
+        without_loss = np.append(labels, np.full(5000, labels.max() + 1, dtype=np.int32))
+        by_row = np.append(np.ones(1200), np.zeros(5000))
+        found.append(rebuilding_for(by_row, without_loss))
+        assert found[-1] == rebuilding_for(np.ones(1200), labels)  # classes without loss do not count
+        assert work(of_work(30.0, found[-1])) == pytest.approx(30.0)
+    assert found[0] == MOST_REBUILT > found[2] > FEW_REBUILT
+    assert found == sorted(found, reverse=True)
+    assert found[-1] == FEW_REBUILT
+    assert rebuilding_for(np.zeros(10), np.zeros(10, dtype=np.int32)) == MOST_REBUILT  # nothing to rebuild
+
+
 def test_more_seconds_begin_with_the_whole_searches_of_fewer() -> None:
-    # Time passes with moves alone: a hundredth of a second for one per row.
+    # Time passes with work alone: a hundredth of a second for one move per row.
     plans = {}
     for seconds in (20.0, 80.0):
         clock = Clock(seconds)
@@ -72,18 +96,15 @@ def test_more_seconds_begin_with_the_whole_searches_of_fewer() -> None:
         next(asked)
         for _, plan in asked:
             plans[seconds].append(plan)
-            clock.began -= 0.01 * plan.moves_per_row
+            clock.began -= 0.01 * work(plan)
     heated = {seconds: [plan for plan in some if plan.start > 0] for seconds, some in plans.items()}
     short, long = (
-        [
-            round(sum(plan.moves_per_row for plan in heated[seconds][i : i + ROUNDS]))
-            for i in range(0, 3 * ROUNDS, ROUNDS)
-        ]
+        [round(sum(work(plan) for plan in heated[seconds][i : i + ROUNDS])) for i in range(0, 3 * ROUNDS, ROUNDS)]
         for seconds in (20.0, 80.0)
     )
-    assert (short[0], long[:3]) == (BALANCED_MOVES, [BALANCED_MOVES * twice for twice in (1, 2, 4)])
+    assert (short[0], long[:3]) == (WHOLE, [WHOLE * twice for twice in (1, 2, 4)])
     assert heated[20.0][:ROUNDS] == heated[80.0][:ROUNDS]
-    assert short[1] < 2 * BALANCED_MOVES  # what is left is one search that follows the clock
+    assert short[1] < 2 * WHOLE  # what is left is one search that follows the clock
     assert plans[20.0][-1].start == plans[80.0][-1].start == 0.0
 
 

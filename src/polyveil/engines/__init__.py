@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from polyveil.engines.base import Engine
 from polyveil.errors import InputError
 from polyveil.policy import Policy
+
+if TYPE_CHECKING:
+    from polyveil.engines.base import Engine
 
 
 def engine_for(source: Any, policy: Policy, **options: Any) -> Engine[Any, Any, Any, Any, Any, Any]:
@@ -30,4 +32,4 @@ def engine_for(source: Any, policy: Policy, **options: Any) -> Engine[Any, Any, 
     return LocalEngine(**options)
 
 
-__all__ = ["Engine", "engine_for"]
+__all__ = ["engine_for"]

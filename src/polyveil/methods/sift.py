@@ -108,7 +108,8 @@ class Sift(Method[SiftOptions]):
             return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
         secret = int(task.rng.integers(2**62))
         only_begins = task.goes_on and effort == "fast" and basis.table.rows > FEW_ROWS
-        first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task), growing=only_begins)
+        whole = effort in ("balanced", "thorough")
+        first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task), growing=only_begins, whole=whole)
         if only_begins:
             labels = moved_once(first, clock.stop)
         else:

@@ -55,6 +55,15 @@ class Plan:
     """What is published for each code of a quasi-identifier, where these are not generalized."""
     slices: Slices = ()
     """The sensitive columns of each table of a linked release; none where there is one table."""
+    files: int = 1
+    """The files of a table."""
+    shards: int = 1
+    """The workers that judge all classes."""
+
+    @property
+    def packed(self) -> bool:
+        """Whether rows leave a block packed for the file that they go to, because no other step takes them apart."""
+        return not self.slices and self.values.everybody is None
 
     @property
     def bounds(self) -> list[Bound]:

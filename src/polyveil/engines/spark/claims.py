@@ -6,6 +6,7 @@ a block said and what was written can therefore disagree, and then nothing is pu
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from polyveil.arrays import IntArray
 from polyveil.engines.spark.block import Plan
 from polyveil.engines.spark.coarsening import Coarsened
 from polyveil.engines.spark.content import Content, against_released
+from polyveil.engines.spark.gathered import CLASS, Line, add_up
 from polyveil.engines.spark.linked import LinkedView
 from polyveil.engines.spark.measure import AsCoded, Judge, Known, Measured, released_counts
 from polyveil.engines.spark.people import PERSON, PeopleJudge, everybody
@@ -26,7 +28,6 @@ from polyveil.verification.left_out import judge_left_out
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-CLASS = "polyveil class"
 GROUP = "polyveil group {}"
 
 
@@ -36,16 +37,10 @@ def measure_blocks(outcome: Coarsened, plan: Plan) -> Content:
     What is left out shifts the distribution of what is released. If a class is no longer close to that, there is no
     release, although every class is close to the whole table.
     """
-    from pyspark.sql import functions as sf
-
     names = [column.bound.name for column in plan.values.sensitive]
     columns: Known = {name: AsCoded(plan.attributes[name]) for name in names}
-    groups = [sf.col(f"g{number}").alias(GROUP.format(number)) for number in range(1, len(plan.slices) + 1)]
-    codes = [sf.col(f"s{i}").alias(name) for i, name in enumerate(names)]
-    rows = outcome.frame.where(sf.col("summary").isNull())
-    released = rows
-    rows = rows.select(sf.col("class").alias(CLASS), *groups, *codes)
-    measured = _of_groups if plan.slices else _of_classes
+    released, rows = _rows(outcome, plan, names)
+    measured = _of_lines if plan.packed else _of_groups if plan.slices else _of_classes
     content = measured(rows, columns, plan, outcome)
     people = None if plan.values.everybody is None else _of_people(released, columns, plan, plan.values.everybody)
     shown = None if people is None or not outcome.suppressed else everybody(released, plan.attributes, people.rows)
@@ -68,6 +63,18 @@ def measure_blocks(outcome: Coarsened, plan: Plan) -> Content:
     return replace(content, people=people)
 
 
+def _rows(outcome: Coarsened, plan: Plan, names: list[str]) -> tuple[DataFrame, DataFrame]:
+    """All rows as the blocks gave them, and what is measured of them: classes, groups and codes, packed or not."""
+    from pyspark.sql import functions as sf
+
+    released = outcome.frame.where(sf.col("summary").isNull())
+    if plan.packed:
+        return released, released.where(sf.col("kind") != "rows").select(*Line._fields)
+    groups = [sf.col(f"g{number}").alias(GROUP.format(number)) for number in range(1, len(plan.slices) + 1)]
+    codes = [sf.col(f"s{i}").alias(name) for i, name in enumerate(names)]
+    return released, released.select(sf.col("class").alias(CLASS), *groups, *codes)
+
+
 def _of_people(released: DataFrame, columns: Known, plan: Plan, reference: Everybody) -> Measured:
     """The classes in people, compared with all of them or with those released; raises Unsatisfiable if one fails."""
     from pyspark.sql import functions as sf
@@ -82,6 +89,17 @@ def _of_people(released: DataFrame, columns: Known, plan: Plan, reference: Every
                 "a smaller privacy.suppression_limit, or a weaker requirement",
             )
     return found
+
+
+def _of_lines(lines: DataFrame, columns: Known, plan: Plan, outcome: Coarsened) -> Content:
+    judge = Judge((CLASS,), columns, plan.models)
+    found = add_up(lines, judge, plan.shards)
+    counts: Mapping[str, IntArray] = {}
+    if outcome.suppressed:  # judged once more, against the released rows, which are counted only now
+        counts = found.counts_of(plan.attributes)
+        found = add_up(lines, replace(judge, released=counts), plan.shards)
+    measured = found.measured
+    return Content(plan.attributes, plan.models, counts, (), measured.rows, measured, measured)
 
 
 def _of_classes(rows: DataFrame, columns: Known, plan: Plan, outcome: Coarsened) -> Content:

@@ -7,14 +7,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from polyveil.engines.spark.block import ROOT, Plan
-from polyveil.engines.spark.block_udf import anonymized
+from polyveil.engines.spark.block_udf import anonymized, row_schema
 from polyveil.engines.spark.held import Held, held
-from polyveil.engines.spark.rows import in_blocks
+from polyveil.engines.spark.rows import in_blocks, insensitive_types
 from polyveil.engines.spark.tree import BlockTree
+from polyveil.engines.spark.values import Values
 from polyveil.errors import Fault, PolicyError, Unsatisfiable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
 
 MOST_GROWTH = 16
 """Joined blocks may grow to this many times the block size; beyond that a worker's memory is at stake."""
@@ -28,6 +30,8 @@ class Coarsened:
     frame: DataFrame
     summaries: list[dict[str, Any]]
     held: list[Held]
+    schema: StructType
+    """The columns of the rows, packed or not."""
 
     @property
     def left(self) -> int:
@@ -49,19 +53,25 @@ class Coarsened:
             rows.let_go()
 
 
-def anonymize_blocks(coded: DataFrame, plan: Plan, tree: BlockTree, block_rows: int) -> Coarsened:
-    """Every block, coarser where rows are left over; raises Unsatisfiable where that does not help."""
+def anonymize_blocks(frame: DataFrame, plan: Plan, tree: BlockTree, block_rows: int, *, values: Values) -> Coarsened:
+    """Every block, coarser where rows are left over; raises Unsatisfiable where that does not help.
+
+    `values` are those of the plan with what rows are encoded by.
+    """
     from pyspark.sql import functions as sf
 
-    privacy, values = plan.values.policy.privacy, plan.values
+    privacy = values.policy.privacy
+    schema = row_schema(insensitive_types(frame, values), plan)
     allowed = int(privacy.suppression_limit * values.rows + 1e-9)
-    outcome = Coarsened(coded, [], [])
+    outcome = Coarsened(frame, [], [], schema)
     new = set(tree.leaves())
     while True:
-        blocks = in_blocks(coded, values, tree)
+        blocks = in_blocks(frame, values, plan.seed, tree)
         if outcome.summaries:
             blocks = blocks.where(sf.col("block").isin(sorted(new)))
-        fresh = held(anonymized(blocks, plan, min(len(new), MOST_PARTITIONS)))  # for the summaries and the release
+        fresh = held(
+            anonymized(blocks, plan, schema, min(len(new), MOST_PARTITIONS))
+        )  # for the summaries and the release
         outcome = _joined(outcome, fresh, tree)
         _refuse_faults(outcome)
         failing = {summary["block"] for summary in outcome.summaries if summary["left"]}
@@ -89,11 +99,11 @@ def _joined(before: Coarsened, fresh: Held, tree: BlockTree) -> Coarsened:
     rows = fresh.frame.where(sf.col("summary").isNotNull()).select("summary").collect()
     summaries = [json.loads(row["summary"]) for row in rows]
     if not before.summaries:
-        return Coarsened(fresh.frame, summaries, [fresh])
+        return Coarsened(fresh.frame, summaries, [fresh], before.schema)
     current = set(tree.leaves()) - {summary["block"] for summary in summaries}
     kept = before.frame.where(sf.col("block").isin(sorted(current)))
     older = [summary for summary in before.summaries if summary["block"] in current]
-    return Coarsened(kept.unionByName(fresh.frame), [*older, *summaries], [*before.held, fresh])
+    return Coarsened(kept.unionByName(fresh.frame), [*older, *summaries], [*before.held, fresh], before.schema)
 
 
 def _coarser(

@@ -6,11 +6,13 @@ The same checks as on one machine (`polyveil.verification`), on figures that Spa
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from polyveil.arrays import IntArray
-from polyveil.engines.spark.measure import Judge, Measured, released_counts
+from polyveil.engines.spark.gathered import CLASS, Gathered, TableCounter, gather
+from polyveil.engines.spark.measure import AsCoded, Judge, Measured, shards_of
+from polyveil.engines.spark.parts import PartCheck, RowCheck, findings_of_rows
 from polyveil.models import Attribute, Model, Verdict, models_for
 from polyveil.policy import Policy
 from polyveil.verification.attributes import declared_attributes
@@ -71,19 +73,27 @@ class Content:
         return tuple(found.verdict(model) for model, found in zip(self.models, self.measured.judged, strict=True))
 
 
-def measure_table(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, DataFrame]) -> Content:
-    """The figures of a generalized release, from its one table."""
-    frame = tables["table"]
+def measure_table(
+    manifest: Mapping[str, Any], policy: Policy, frame: DataFrame, check: PartCheck | RowCheck
+) -> tuple[Content, Gathered]:
+    """The figures of a generalized release, from the lines that `check` makes of its rows, and what else these say."""
     declared = declared_attributes(manifest, policy)
     attributes = {name: known.attribute for name, known in declared.items()}
     models = models_for(policy, attributes)
-    counts, unknown = released_counts(frame, declared)
-    if unknown:
-        return Content(attributes, models, counts, unknown, 0, Measured(), Measured())
-    released = counts if manifest["suppressed"] else None
-    judge = Judge(policy.having("quasi"), declared, models, released, loss=(manifest, policy))
-    measured = judge.measure(frame, manifest["rows"])
-    return Content(attributes, models, counts, (), measured.rows, measured, measured)
+    shards = shards_of(manifest["rows"])
+    counter = TableCounter(manifest, policy, declared, shards)
+    judge = Judge((CLASS,), {name: AsCoded(about) for name, about in attributes.items()}, models)
+    found = gather(frame, replace(check, counter=counter), judge, shards)
+    faults = any(finding.outcome == "fails" for finding in findings_of_rows(found.others))
+    counts = found.counts_of(attributes)
+    if found.unknown or faults:
+        return Content(attributes, models, counts, found.unknown, 0, Measured(), Measured()), found
+    measured = found.measured
+    if manifest["suppressed"]:  # judged once more, against the released rows, which are counted only now
+        again = replace(check, counter=replace(counter, only_classes=True))
+        measured = gather(frame, again, replace(judge, released=counts), shards).measured
+        measured.loss = found.measured.loss
+    return Content(attributes, models, counts, (), measured.rows, measured, measured), found
 
 
 def judge_table(manifest: Mapping[str, Any], policy: Policy, content: Content) -> Verification:

@@ -21,11 +21,12 @@ from polyveil.engines.spark.coarsening import Coarsened, anonymize_blocks
 from polyveil.engines.spark.content import Content
 from polyveil.engines.spark.faults import as_input_errors
 from polyveil.engines.spark.manifest import manifest_of
+from polyveil.engines.spark.measure import shards_of
 from polyveil.engines.spark.people import everybody, person_faults
 from polyveil.engines.spark.release import SparkRelease, is_catalog, local_path, write_anywhere
 from polyveil.engines.spark.rows import encoded, plant
 from polyveil.engines.spark.session import read_source, session_for
-from polyveil.engines.spark.tables import released_tables
+from polyveil.engines.spark.tables import files_of, packed_tables, released_tables
 from polyveil.engines.spark.tree import WHOLE, BlockTree
 from polyveil.engines.spark.values import Values, bind_values
 from polyveil.engines.spark.verify import verify
@@ -166,7 +167,7 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         seed = secrets.randbits(62) if job.seed is None else job.seed
         coded = encoded(bound.frame, bound.values, seed)
         plan, tree = self._planted(bound, coded, _plan(job, bound.values, seed))
-        self._held = anonymize_blocks(coded, plan, tree, self._block_rows)
+        self._held = anonymize_blocks(bound.frame, plan, tree, self._block_rows, values=bound.values)
         return Blocks(plan, self._held)
 
     def _planted(self, bound: SparkInput, coded: DataFrame, plan: Plan) -> tuple[Plan, BlockTree]:
@@ -207,7 +208,8 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         manifest: dict[str, Any],
         seconds: Mapping[str, float],
     ) -> SparkRelease:
-        return SparkRelease(tables, manifest, seconds, bound.values.bound.notes)
+        packed = packed_tables(found.outcome, found.plan)
+        return SparkRelease(tables, manifest, seconds, bound.values.bound.notes, packed=packed)
 
     def publish(
         self, release: SparkRelease, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
@@ -215,7 +217,7 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         """As on one machine, but without a report, which needs the tables in memory."""
         tables = write_anywhere(release, out, overwrite=overwrite, accept=accept)
         self._published = True
-        return replace(release, tables=tables)
+        return replace(release, tables=tables, packed={})
 
     def verify(self, written: Any) -> Verification:
         return verify(*written)
@@ -234,4 +236,6 @@ def _plan(job: Job, values: Values, seed: int) -> Plan:
         secret=secrets.token_bytes(32),
         as_they_are=tuple(column.published() for column in values.quasi) if release.generalize == "none" else (),
         slices=job.form.slices(job.policy),
+        files=files_of(values.rows),
+        shards=shards_of(values.rows),
     )

@@ -33,8 +33,9 @@ _CATALOG = {
     "schema where Spark keeps its tables, or name another schema",
 }
 """What a catalog refuses, and what to do about it, by Spark's name for it."""
-_DENIED = re.compile(r"PERMISSION|ACCESS.?DENIED|FORBIDDEN|UNAUTHORIZED|AccessControlException|\b403\b", re.I)
+_DENIED = re.compile(r"PERMISSION|ACCESS.?DENIED|FORBIDDEN|UNAUTHORIZED|AccessControlException|(?<!:)\b403\b", re.I)
 _NO_BUCKET = re.compile(r"NoSuchBucket|UnknownStoreException|bucket .*does not exist|container does not exist", re.I)
+_UNWRITABLE = re.compile(r"Mkdirs failed to create|ParentNotDirectory|Read-only file system|Operation not permitted")
 _MISSING = re.compile(r"No module named '(\w+)")
 
 
@@ -63,6 +64,11 @@ def refusal(error: Exception) -> str | None:
 def _reason(condition: str, text: str) -> str:
     if _NO_BUCKET.search(text):
         return "the bucket or container of that address does not exist. Check the address; nothing was published"
+    if _UNWRITABLE.search(text):
+        return (
+            "Spark cannot make a folder where the catalog keeps its tables. Grant its account writing to the folder of "
+            "that schema; nothing was published"
+        )
     if _DENIED.search(condition) or _DENIED.search(text):
         return f"Spark is not allowed there. Grant its account reading, writing and listing, or {_GRANTS}"
     missing, fault = _MISSING.search(text), _ON_WORKER.search(text)

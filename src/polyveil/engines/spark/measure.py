@@ -34,6 +34,11 @@ if TYPE_CHECKING:
 ROWS_PER_PART = 500_000
 
 
+def shards_of(rows: int) -> int:
+    """How many workers judge the classes of so many rows."""
+    return max(math.ceil(rows / ROWS_PER_PART), 1)
+
+
 @dataclass(frozen=True, eq=False)
 class AsCoded:
     """A sensitive column that holds codes already, as the blocks had them."""
@@ -178,7 +183,7 @@ class Judge:
         names = [quoted(name) for name in (*self.by, *self.columns)]
         each = sf.count("*") if self.count is None else sf.sum(quoted(self.count))
         counted = frame.groupBy(*names).agg(each.alias("polyveil rows"))
-        parts = max(math.ceil(rows / ROWS_PER_PART), 1)
+        parts = shards_of(rows)
         spread = counted.repartition(parts, *(quoted(name) for name in self.by)) if self.by else counted.repartition(1)
         return figures_of_lines(self, spread)
 
@@ -188,10 +193,10 @@ class Judge:
     def _lines(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         held = [batch for batch in batches if batch.num_rows]
         if held:
-            line = json.dumps(self._figures(pl.DataFrame(pl.from_arrow(pa.Table.from_batches(held)))))
+            line = json.dumps(self.figures(pl.DataFrame(pl.from_arrow(pa.Table.from_batches(held)))))
             yield pa.RecordBatch.from_arrays([pa.array([line], pa.string())], names=["line"])
 
-    def _figures(self, frame: pl.DataFrame) -> dict[str, Any]:
+    def figures(self, frame: pl.DataFrame) -> dict[str, Any]:
         weights = frame.get_column("polyveil rows").to_numpy().astype(np.int64)
         owner = class_of_row(frame, self.by)
         codes = self._codes(frame)
@@ -234,7 +239,7 @@ class Judge:
 def figures_of_lines(judge: Judge, spread: DataFrame) -> Measured:
     """What the judge finds in all partitions, each of which holds whole classes."""
     lines = spread.mapInArrow(judge, "line string").collect()
-    return _added_up([json.loads(line["line"]) for line in lines], judge.models, judge.released is not None)
+    return added_up([json.loads(line["line"]) for line in lines], judge.models, judge.released is not None)
 
 
 def sizes_of(sizes: IntArray) -> dict[str, Any]:
@@ -266,11 +271,11 @@ def weighted(
     return LinkedStatistics(sizes, attributes, histograms, dict.fromkeys(attributes, sizes))
 
 
-def _sum_of_costs(one: Costs | None, other: Costs | None) -> Costs | None:
+def sum_of_costs(one: Costs | None, other: Costs | None) -> Costs | None:
     return (one[0] + other[0], one[1] + other[1], one[2] + other[2]) if one and other else None
 
 
-def _added_up(parts: list[dict[str, Any]], models: Sequence[Model], again: bool) -> Measured:
+def added_up(parts: list[dict[str, Any]], models: Sequence[Model], again: bool) -> Measured:
     found = Measured(judged=[Judged() for _ in models], again=[Judged() for _ in models] if again else [])
     for part in parts:
         for name in ("rows", "classes", "squares", "logs"):
@@ -281,7 +286,7 @@ def _added_up(parts: list[dict[str, Any]], models: Sequence[Model], again: bool)
             found.loss = Finding(*part["loss"])
         elif not isinstance(found.loss, Finding):
             for name, costs in part["loss"].items():
-                found.loss[name] = _sum_of_costs(found.loss.get(name, NOTHING), costs)
+                found.loss[name] = sum_of_costs(found.loss.get(name, NOTHING), costs)
         if part.get("grouping"):
             before = found.grouping or (0.0, 0.0)
             found.grouping = before[0] + part["grouping"][0], before[1] + part["grouping"][1]

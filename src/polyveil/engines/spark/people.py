@@ -6,7 +6,6 @@ tables of ten million people) would be treated as one: kept together, and counte
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from polyveil.arrays import IntArray
-from polyveil.engines.spark.measure import ROWS_PER_PART, Judge, Measured, figures_of_lines, sizes_of
+from polyveil.engines.spark.measure import Judge, Measured, figures_of_lines, shards_of, sizes_of
 from polyveil.engines.spark.values import quoted
 from polyveil.errors import Fault
 from polyveil.models import Attribute
@@ -87,11 +86,11 @@ class PeopleJudge(Judge):
     def measure(self, frame: DataFrame, rows: int) -> Measured:
         """All figures of a table of about so many rows; sizes count people."""
         by = [quoted(name) for name in self.by]
-        parts = max(math.ceil(rows / ROWS_PER_PART), 1)
+        parts = shards_of(rows)
         chosen = frame.select(*by, quoted(self.person), *(quoted(name) for name in self.columns))
         return figures_of_lines(self, chosen.repartition(parts, *by) if by else chosen.repartition(1))
 
-    def _figures(self, frame: pl.DataFrame) -> dict[str, Any]:
+    def figures(self, frame: pl.DataFrame) -> dict[str, Any]:
         person: IntArray = frame.get_column(self.person).rank("dense").cast(pl.Int64).to_numpy() - 1
         codes = self._codes(frame)
         attributes = {name: known.attribute for name, known in self.columns.items()}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from polyveil.engines.spark.parts import PartWriter
+from polyveil.engines.spark.tables import Unpacked
 from polyveil.errors import InputError
 from polyveil.releases.bundle import write_whole
 from polyveil.releases.database import write_release as write_to_database
@@ -30,6 +31,8 @@ class SparkRelease(DescribedRelease["DataFrame"]):
     seconds: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     verification: Verification | None = None
+    packed: Mapping[str, tuple[DataFrame, Unpacked]] = field(default_factory=dict)
+    """The same tables where their rows are packed for the files they go to."""
 
     def verify(self) -> Verification:
         """Check the tables against the manifest, measured by Spark."""
@@ -80,7 +83,7 @@ def write_release(
     """Write the tables and their manifest whole or not at all, and give the list of files."""
 
     def fill(stage: Path) -> dict[str, Any]:
-        return write_tables(release.tables, stage)
+        return write_tables(release.tables, stage, release.packed)
 
     return write_whole(target, release.manifest, fill, overwrite=overwrite, accept=accept)
 
@@ -98,13 +101,17 @@ def local_path(path: Path | str) -> Path:
     return Path(text)
 
 
-def write_tables(tables: Mapping[str, DataFrame], stage: Path) -> dict[str, Any]:
+def write_tables(
+    tables: Mapping[str, DataFrame], stage: Path, packed: Mapping[str, tuple[DataFrame, Unpacked]] | None = None
+) -> dict[str, Any]:
     """The parts of every table, each written by one worker as releases are written everywhere, and listed by it."""
     files = {}
     for name, frame in tables.items():
         folder = stage / name
         folder.mkdir()
-        written = frame.mapInArrow(PartWriter(str(folder.absolute())), "part string, about string").collect()
+        rows, unpacked = (packed or {}).get(name, (frame, None))
+        writer = PartWriter(str(folder.absolute()), None if unpacked is None else unpacked.table)
+        written = rows.mapInArrow(writer, "part string, about string").collect()
         about = {part: json.loads(line) for part, line in written}
         for extra in {entry.name for entry in folder.iterdir()} - set(about):
             (folder / extra).unlink()  # of attempts that were lost

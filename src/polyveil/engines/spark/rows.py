@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from polyveil.arrays import IntArray
-from polyveil.engines.spark.block import Plan
+from polyveil.engines.spark.block import Plan, slim
 from polyveil.engines.spark.people import PERSON, hashed_person
 from polyveil.engines.spark.tree import HASH, HASH_BITS, WHOLE, BlockTree, build_tree
 from polyveil.engines.spark.values import ValueColumn, Values, quoted
@@ -32,10 +33,19 @@ if TYPE_CHECKING:
     from pyspark.sql.types import DataType, StructType
 
 POSITIVE = (1 << HASH_BITS) - 1
+ROWS_PER_PACKING = 400_000
+"""Rows that a worker holds before it packs them by block."""
 
 
 def encoded(frame: DataFrame, values: Values, seed: int) -> DataFrame:
     """The table as codes, with the hash of every row."""
+    coded = [*values.quasi, *values.sensitive]
+    found = _hashed(frame, values, seed).mapInArrow(_encoder(coded), _coded_schema(frame, values))
+    return found if values.everybody is None else _with_address(found, len(values.quasi))
+
+
+def _hashed(frame: DataFrame, values: Values, seed: int) -> DataFrame:
+    """The published cells of every row, whom it is about, and the hash of its content."""
     from pyspark.sql import functions as sf
 
     insensitive = values.policy.having("insensitive")
@@ -48,10 +58,7 @@ def encoded(frame: DataFrame, values: Values, seed: int) -> DataFrame:
     # Null is hashed as a value of its own, or rows that differ only in where they are empty would look the same.
     told_apart = [*content, *(column.isNull() for column in content)]
     hashed = sf.xxhash64(sf.lit(seed), *told_apart).bitwiseAND(sf.lit(POSITIVE)).alias("hashed")
-    if person is None:
-        return plain.select(*content, hashed).mapInArrow(_encoder(coded), _coded_schema(frame, values))
-    found = plain.select(*content, PERSON, hashed).mapInArrow(_encoder(coded), _coded_schema(frame, values))
-    return _with_address(found, len(values.quasi))
+    return plain.select(*content, *([] if person is None else [PERSON]), hashed)
 
 
 def _with_address(coded: DataFrame, quasi: int) -> DataFrame:
@@ -149,27 +156,74 @@ def plant(some: DataFrame, plan: Plan, block_rows: int) -> tuple[BlockTree, Slic
     return tree, tuple(tuple(names) for names in found["slices"])
 
 
-def in_blocks(coded: DataFrame, values: Values, tree: BlockTree) -> DataFrame:
-    """The coded rows with the number of their block."""
-    from pyspark import TaskContext
-    from pyspark.sql.types import LongType, StructField, StructType
+def in_blocks(frame: DataFrame, values: Values, seed: int, tree: BlockTree) -> DataFrame:
+    """The coded rows of every block, packed: some lines for each block and partition."""
+    people = values.everybody is not None
+    rows = encoded(frame, values, seed) if people else _hashed(frame, values, seed)
+    assign = Assigner(slim(values), tree, None if people else _encoder([*values.quasi, *values.sensitive]))
+    return rows.mapInArrow(assign, "block bigint, packed binary")
 
-    places = [coded.columns.index(name) for name in address_names(values)]
-    hashed = coded.columns.index("hashed" if values.everybody is None else PERSON)
-    # Equal rows are told apart; people are apart already.
-    by_hash = bool(((tree.attribute == HASH) & (tree.left >= 0)).any()) and values.everybody is None
 
-    def assign(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+@dataclass(frozen=True, eq=False)
+class Assigner:
+    """Packs the rows of a partition by block; `encode` makes codes of cells, where that was not done before."""
+
+    values: Values
+    tree: BlockTree
+    encode: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]] | None
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from items_without_data(self._packed(batches))
+
+    def _packed(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
         task = TaskContext.get()
+        # Equal rows are told apart; people are apart already.
+        by_hash = bool(((self.tree.attribute == HASH) & (self.tree.left >= 0)).any()) and self.values.everybody is None
         twins = Twins(task.partitionId() if task else 0) if by_hash else None
-        for batch in batches:
-            codes, content = [batch.column(i).to_numpy() for i in places], batch.column(hashed).to_numpy()
-            blocks = tree.blocks_of(codes, twins.told_apart(content) if twins else content)
-            names = [*batch.schema.names, "block"]
-            yield pa.RecordBatch.from_arrays([*batch.columns, pa.array(blocks)], names=names)
+        held: list[pa.RecordBatch] = []
+        for batch in self.encode(batches) if self.encode else batches:
+            held.append(batch)
+            if sum(some.num_rows for some in held) >= ROWS_PER_PACKING:
+                yield self._by_block(held, twins)
+                held = []
+        if any(batch.num_rows for batch in held):
+            yield self._by_block(held, twins)
 
-    schema = StructType([*coded.schema.fields, StructField("block", LongType())])
-    return coded.mapInArrow(lambda batches: items_without_data(assign(batches)), schema)
+    def _by_block(self, held: list[pa.RecordBatch], twins: Twins | None) -> pa.RecordBatch:
+        rows = pa.Table.from_batches(held)
+        rows = rows.rename_columns(_coded_names(self.values, rows.num_columns)).combine_chunks()
+        content = rows["hashed" if self.values.everybody is None else PERSON].to_numpy()
+        codes = [rows[name].to_numpy() for name in address_names(self.values)]
+        blocks = self.tree.blocks_of(codes, twins.told_apart(content) if twins else content)
+        order = np.argsort(blocks, kind="stable")
+        found, first = np.unique(blocks[order], return_index=True)
+        rows = rows.take(pa.array(order))
+        ends = [*first[1:].tolist(), rows.num_rows]
+        data = [packed_table(rows.slice(at, end - at)) for at, end in zip(first.tolist(), ends, strict=True)]
+        return pa.RecordBatch.from_arrays([pa.array(found), pa.array(data, pa.binary())], names=["block", "packed"])
+
+
+def _coded_names(values: Values, columns: int) -> list[str]:
+    """The names of the columns that the encoder gives, and those of the address behind them."""
+    insensitive = [f"i{i}" for i in range(len(values.policy.having("insensitive")))]
+    who = [] if values.everybody is None else [PERSON]
+    names = [*code_names(values), *insensitive, *who, "hashed"]
+    return [*names, *address_names(values)][:columns] if values.everybody is not None else names
+
+
+def packed_table(table: pa.Table) -> bytes:
+    """Rows as bytes that Spark moves without looking into them."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def unpacked_table(lines: Sequence[bytes]) -> pa.Table:
+    """The rows of all lines."""
+    return pa.concat_tables([pa.ipc.open_stream(data).read_all() for data in lines]).combine_chunks()
 
 
 class Twins:

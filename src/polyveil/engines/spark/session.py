@@ -17,6 +17,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 LOGS = {"delta": "_delta_log/*.json", "iceberg": "metadata/*.metadata.json"}
+ON_THIS_MACHINE = {
+    "spark.python.daemon.module": "polyveil.engines.spark_daemon",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "50000",
+}
+"""Settings of a session that is started here: workers have their libraries at once, and get larger batches."""
 _REMEDY = "Install it with: pip install 'polyveil[spark]'"
 
 
@@ -60,8 +65,10 @@ def _started(master: str | None) -> SparkSession:
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     if master is not None:
         builder = builder.master(master)
-    quiet = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
-    for name, value in quiet.items():
+    settings = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
+    if master is None or master.startswith("local"):
+        settings |= ON_THIS_MACHINE
+    for name, value in settings.items():
         builder = builder.config(name, value)
     return builder.getOrCreate()
 

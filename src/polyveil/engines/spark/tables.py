@@ -6,10 +6,18 @@ Nothing but group ids links linked tables: rows go to files, and stand in them, 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
 
 from polyveil.engines.spark.block import Plan
 from polyveil.engines.spark.coarsening import Coarsened
+from polyveil.engines.spark.gathered import by_shard
+from polyveil.engines.spark.rows import unpacked_table
+from polyveil.engines.spark.without_data import items_without_data
 from polyveil.releases.linked import NOT_AVAILABLE
 
 if TYPE_CHECKING:
@@ -19,10 +27,52 @@ ROWS_PER_FILE = 1_000_000
 """Of a file, which a worker writes, and a verifier reads, as a whole."""
 
 
+def files_of(rows: int) -> int:
+    """How many files a table of so many rows has."""
+    return max(math.ceil(rows / ROWS_PER_FILE), 1)
+
+
+@dataclass(frozen=True, eq=False)
+class Unpacked:
+    """Rows of one file from lines in which they are packed, in their secret order, with their published names."""
+
+    columns: Mapping[str, str]
+    """The name of each published column, and of that which holds it."""
+
+    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        table = self.table(batches)
+        yield from () if table is None else table.to_batches(max_chunksize=50_000)
+
+    def table(self, batches: Iterable[pa.RecordBatch]) -> pa.Table | None:
+        """All rows, or none."""
+        lines = [data for batch in batches for data in batch.column("data").to_pylist()]
+        if not lines:
+            return None
+        rows = unpacked_table(lines)
+        order = pa.array(np.argsort(rows["ordering0"].to_numpy(), kind="stable"))
+        chosen = pa.table({name: rows[held] for name, held in self.columns.items()})
+        return chosen.take(order).combine_chunks()
+
+
+def packed_tables(outcome: Coarsened, plan: Plan) -> dict[str, tuple[DataFrame, Unpacked]]:
+    """The tables of a release whose rows are packed: one partition for each file, and how its rows are unpacked."""
+    from pyspark.sql import functions as sf
+
+    if not plan.packed:
+        return {}
+    lines = outcome.frame.where(sf.col("kind") == "rows").select("shard", "data")
+    return {"table": (by_shard(lines, plan.files), Unpacked(_columns_of_first(plan, linked=False)))}
+
+
 def released_tables(outcome: Coarsened, plan: Plan) -> dict[str, DataFrame]:
     """The tables by name."""
     from pyspark.sql import functions as sf
+    from pyspark.sql.types import StructField, StructType
 
+    if plan.packed:
+        ((lines, unpacked),) = packed_tables(outcome, plan).values()
+        schema = StructType([StructField(n, outcome.schema[held].dataType) for n, held in unpacked.columns.items()])
+        return {"table": lines.mapInArrow(lambda batches: items_without_data(unpacked(batches)), schema)}
     rows = outcome.frame.where(sf.col("summary").isNull())
     if not plan.slices:
         return {"table": _first_table(rows, plan, [])}
@@ -48,15 +98,20 @@ def _numbered(rows: DataFrame, slices: int) -> DataFrame:
     return rows
 
 
-def _first_table(rows: DataFrame, plan: Plan, groups: list[str]) -> DataFrame:
-    """Columns by name in the policy's order, then the group ids; linked, without the sensitive columns."""
-    from pyspark.sql import functions as sf
-
+def _columns_of_first(plan: Plan, *, linked: bool) -> dict[str, str]:
+    """The columns of the first table in the policy's order, and what holds them; linked, without sensitive ones."""
     values = plan.values
     coded = [column.bound.name for column in (*values.quasi, *values.sensitive)]
-    column_of = {name: f"r{i}" for i, name in enumerate(coded) if not groups or i < len(values.quasi)}
+    column_of = {name: f"r{i}" for i, name in enumerate(coded) if not linked or i < len(values.quasi)}
     column_of |= {name: f"i{i}" for i, name in enumerate(values.policy.having("insensitive"))}
-    cells = [sf.col(column_of[name]).alias(name) for name in values.policy.columns if name in column_of]
+    return {name: column_of[name] for name in values.policy.columns if name in column_of}
+
+
+def _first_table(rows: DataFrame, plan: Plan, groups: list[str]) -> DataFrame:
+    """Columns by name, then the group ids."""
+    from pyspark.sql import functions as sf
+
+    cells = [sf.col(held).alias(name) for name, held in _columns_of_first(plan, linked=bool(groups)).items()]
     ids = [sf.col(f"g{number}").alias(name) for number, name in enumerate(groups, start=1)]
     return _shuffled(rows, plan, 0).select(*cells, *ids)
 
@@ -80,5 +135,4 @@ def _sensitive_table(rows: DataFrame, plan: Plan, number: int, group: str, count
 
 def _shuffled(rows: DataFrame, plan: Plan, table: int) -> DataFrame:
     """Rows in the order of their secret numbers for this table."""
-    files = max(math.ceil(plan.values.rows / ROWS_PER_FILE), 1)
-    return rows.repartition(files, f"ordering{table}").sortWithinPartitions(f"ordering{table}")
+    return rows.repartition(plan.files, f"ordering{table}").sortWithinPartitions(f"ordering{table}")

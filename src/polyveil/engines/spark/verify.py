@@ -8,9 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from polyveil.engines.spark.content import Content, judge_table, measure_table
 from polyveil.engines.spark.faults import as_input_errors
+from polyveil.engines.spark.gathered import Gathered
 from polyveil.engines.spark.linked import judge_linked, measure_linked
 from polyveil.engines.spark.measure import distinct_cells
-from polyveil.engines.spark.parts import check_parts, check_rows
+from polyveil.engines.spark.parts import (
+    RowCheck,
+    check_parts,
+    check_rows,
+    findings_of_parts,
+    findings_of_rows,
+    part_check,
+)
 from polyveil.errors import InputError
 from polyveil.policy import Policy, from_public
 from polyveil.table.databases import is_url, opened, place_of
@@ -50,12 +58,17 @@ def verify(place: Path | str | StoredRelease, spark: SparkSession, *, signer: Pa
     findings = check_folder(folder, manifest) + check_beside(folder, signer) + check_form(manifest, policy)
     if not _any_fails(findings):  # what is not the released file is not worth a cluster's time
         findings += check_closed(manifest, policy) + _strange_columns(manifest, policy, _listed(manifest))
-    if not _any_fails(findings):
-        findings += check_parts(folder, manifest, policy, spark)
     if _any_fails(findings):
         return Verification(tuple(findings))
-    content = _content(manifest, policy, read_parts(folder, manifest["files"], spark))
-    return Verification((*findings, *content.findings), content.verdicts)
+    if manifest["form"] == "generalized":
+        names, check = part_check(folder, manifest, policy, spark)
+        content, found = measure_table(manifest, policy, names, check)
+        return _verified(manifest, policy, [*findings, *findings_of_parts(manifest, found.others)], content, found)
+    findings += check_parts(folder, manifest, policy, spark)
+    if _any_fails(findings):
+        return Verification(tuple(findings))
+    linked = _linked(manifest, policy, read_parts(folder, manifest["files"], spark))
+    return Verification((*findings, *linked.findings), linked.verdicts)
 
 
 def _of_catalog(release: StoredRelease, signer: Path | str | None) -> Verification:
@@ -73,13 +86,28 @@ def _of_catalog(release: StoredRelease, signer: Path | str | None) -> Verificati
         findings += _strange_columns(manifest, policy, {name: frame.columns for name, frame in frames.items()})
     for name, frame in frames.items():
         findings += compare_table(name, manifest["tables"][name], session.described(_at(release, name)))
-        if not _any_fails(findings):
+        if not _any_fails(findings) and manifest["form"] != "generalized":
             findings += check_rows(name, frame, manifest, policy)
     if _any_fails(findings):
         return Verification(tuple(findings))
     tables = holds("tables", f"every table is there and unchanged ({len(frames)})")
-    content = _content(manifest, policy, frames)
-    return Verification((*findings, tables, *content.findings), content.verdicts)
+    if manifest["form"] == "generalized":
+        check = RowCheck("table", manifest, policy)
+        content, found = measure_table(manifest, policy, frames["table"], check)
+        return _verified(manifest, policy, [*findings, *findings_of_rows(found.others), tables], content, found)
+    linked = _linked(manifest, policy, frames)
+    return Verification((*findings, tables, *linked.findings), linked.verdicts)
+
+
+def _verified(
+    manifest: Mapping[str, Any], policy: Policy, findings: Sequence[Finding], content: Content, found: Gathered
+) -> Verification:
+    """What was found in the parts of the one table, and what they show together."""
+    if _any_fails(findings):
+        return Verification(tuple(findings))
+    domains = compare_domains(manifest, policy, found.cells.get)
+    judged = judge_table(manifest, policy, content)
+    return Verification((*findings, *domains, *judged.findings), judged.verdicts)
 
 
 def _at(release: StoredRelease, name: str) -> TableName:
@@ -132,17 +160,23 @@ def verify_frames(manifest: Mapping[str, Any], tables: Mapping[str, DataFrame]) 
     """All checks that need the tables' content; that of their files is `verify`'s."""
     policy = from_public(manifest["policy"])
     findings = check_form(manifest, policy) or check_closed(manifest, policy)
-    content = Verification(()) if _any_fails(findings) else _content(manifest, policy, tables)
-    return Verification((*findings, *content.findings), content.verdicts)
+    findings += _strange_columns(manifest, policy, {name: frame.columns for name, frame in tables.items()})
+    if _any_fails(findings):
+        return Verification(tuple(findings))
+    if manifest["form"] == "generalized":
+        check = RowCheck("table", manifest, policy, typed=False)
+        content, found = measure_table(manifest, policy, tables["table"], check)
+        return _verified(manifest, policy, findings, content, found)
+    linked = _linked(manifest, policy, tables)
+    return Verification((*findings, *linked.findings), linked.verdicts)
 
 
-def _content(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, DataFrame]) -> Verification:
+def _linked(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, DataFrame]) -> Verification:
     strange = _strange_columns(manifest, policy, {name: frame.columns for name, frame in tables.items()})
     if strange:
         return Verification(tuple(strange))
-    first = tables["table" if manifest["form"] == "generalized" else "quasi"]
-    domains = compare_domains(manifest, policy, distinct_cells(first, policy.having("quasi")).get)
-    content = judge(manifest, policy, measure(manifest, policy, tables))
+    domains = compare_domains(manifest, policy, distinct_cells(tables["quasi"], policy.having("quasi")).get)
+    content = judge_linked(manifest, policy, measure_linked(manifest, policy, tables))
     return Verification((*domains, *content.findings), content.verdicts)
 
 
@@ -156,13 +190,3 @@ def _strange_columns(
     if list(columns["table"]) != list(policy.columns):
         return [fails("columns", "the table does not have exactly the columns its policy publishes")]
     return []
-
-
-def measure(manifest: Mapping[str, Any], policy: Policy, tables: Mapping[str, DataFrame]) -> Content:
-    """The figures of a release of any form; of the manifest, only what describes the input is used."""
-    return (measure_table if manifest["form"] == "generalized" else measure_linked)(manifest, policy, tables)
-
-
-def judge(manifest: Mapping[str, Any], policy: Policy, content: Content) -> Verification:
-    """What the verifier says of the figures of a release of any form."""
-    return (judge_table if manifest["form"] == "generalized" else judge_linked)(manifest, policy, content)

@@ -73,10 +73,11 @@ _choose_cache()
 
 import numba  # noqa: E402
 from numba.core import event, types  # noqa: E402
-from numba.core.codegen import JITCodeLibrary  # noqa: E402
-from numba.core.compiler import CompilerBase, DefaultPassBuilder  # noqa: E402
+
+from polyveil.methods._kernels.parts import PartCompiler, WholeCompiler  # noqa: E402
 
 unliteral: Callable[[Any], Any] = types.unliteral
+NARROW = (types.int8, types.int16, types.int32)
 
 
 @functools.cache
@@ -150,77 +151,27 @@ def on_compiled(tell: Callable[[], None]) -> None:
     compiles.each.append(tell)
 
 
-class _PartLibrary(JITCodeLibrary):
-    """The code of a kernel that another kernel calls: neither optimized nor made executable by itself.
-
-    Whoever calls it is optimized as a whole with all that it calls. Doing that for every kernel on the way
-    as well is most of what compiling costs.
-    """
-
-    def finalize(self) -> None:
-        self._raise_if_finalized()  # type: ignore[no-untyped-call]
-        self._finalized = True
-
-    @property
-    def codegen(self) -> Any:
-        return _NoEnvironment(self._codegen)
-
-
-class _NoEnvironment:
-    """The code generator for a part, which has no place in memory that an environment could be written to."""
-
-    def __init__(self, codegen: Any) -> None:
-        self._codegen = codegen
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._codegen, name)
-
-    def set_env(self, name: str, environment: object) -> None:
-        """Nothing to set."""
-
-
-class _WholeLibrary(JITCodeLibrary):
-    """The code of a kernel that Python calls, with the parts of all kernels below it."""
-
-    def add_linking_library(self, library: Any) -> None:
-        if library in self._linking_libraries:
-            return
-        super().add_linking_library(library)  # type: ignore[no-untyped-call]  # before those below it: code that nothing calls yet is dropped
-        if isinstance(library, _PartLibrary):
-            for below in library._linking_libraries:
-                self.add_linking_library(below)
-
-
-class _PartCompiler(CompilerBase):
-    library: type[JITCodeLibrary] = _PartLibrary
-
-    def define_pipelines(self) -> list[Any]:
-        pipeline = DefaultPassBuilder.define_nopython_pipeline(self.state)  # type: ignore[no-untyped-call]
-        codegen, name = self.state.targetctx.codegen(), self.state.func_id.func_qualname
-        self.state.library = self.library(codegen, name)
-        self.state.library.enable_object_caching()
-        return [pipeline]
-
-
-class _WholeCompiler(_PartCompiler):
-    library = _WholeLibrary
+def _plain(kind: Any) -> Any:
+    """The type that an argument of a kernel has for this one: any number, and whole numbers in 64 bits."""
+    kind = unliteral(kind)
+    return types.int64 if kind in NARROW else kind
 
 
 def njit(kernel: Kernel) -> Kernel:
     """Compile to machine code without Python objects, cached on disk, the interpreter lock released."""
     compiler: Any = numba.njit
-    whole = compiler(cache=True, nogil=True, no_cfunc_wrapper=True, pipeline_class=_WholeCompiler)(kernel)
-    part = compiler(no_cfunc_wrapper=True, no_cpython_wrapper=True, pipeline_class=_PartCompiler)(kernel)
+    whole = compiler(cache=True, nogil=True, no_cfunc_wrapper=True, pipeline_class=WholeCompiler)(kernel)
+    part = compiler(no_cfunc_wrapper=True, no_cpython_wrapper=True, pipeline_class=PartCompiler)(kernel)
 
     def by_plain_types(args: Any, kws: Any) -> Any:
-        plain = {name: unliteral(kind) for name, kind in kws.items()}
-        return part.get_call_template(tuple(unliteral(kind) for kind in args), plain)
+        plain = {name: _plain(kind) for name, kind in kws.items()}
+        return part.get_call_template(tuple(_plain(kind) for kind in args), plain)
 
     # numba looks only at the file of a cached kernel itself, not at those of the kernels that became part of it.
     cached = whole._cache._cache_file
     own = Path(kernel.__code__.co_filename)
     cached._source_stamp = (_digest(own) if own.is_file() else cached._source_stamp, SHARED)
-    # A kernel that is called with the number 0 here and with 1 there would be compiled for each of them.
+    # A kernel that is called with the number 0 here and with one of 32 bits there would be compiled for each of them.
     whole.get_call_template = by_plain_types
     whole.get_overload = part.get_overload
     return cast(Kernel, whole)

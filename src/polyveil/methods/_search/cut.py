@@ -26,6 +26,7 @@ from polyveil.methods._search.space import (
     as_int64,
     clear_box,
     copy_values,
+    most_codes,
     numbers,
     widen,
     width,
@@ -55,7 +56,7 @@ def cut_table(
     begin, end = np.empty(2 * n + 1, dtype=np.int64), np.empty(2 * n + 1, dtype=np.int64)
     box, words = np.empty((1, 2 * attributes), dtype=np.int32), np.empty((1, space.words), dtype=np.uint64)
     spare, trial = np.empty(n, dtype=np.int32), np.empty(n, dtype=np.int32)
-    bounds = np.empty(space.shape[:, SIZE].max() + 2, dtype=np.int64)
+    bounds = np.empty(most_codes(space) + 2, dtype=np.int64)
     hist = np.zeros((1, space.length), dtype=np.int32)
     cost = np.empty(attributes)
     begin[0], end[0] = 0, n

@@ -38,6 +38,8 @@ MANY_ROWS = 100
 """Divisions of fewer rows use all the closeness that is left."""
 MOST_CHANGES = 300
 """Changes of sides after which a cut that does not hold yet is hardly ever mended."""
+STRETCH = 16
+"""Numbers sorted by insertion; longer stretches are merged."""
 BLENDS = 7
 """Steps of the search between a cut and equal shares."""
 ROW_BITS, CODE_BITS, TUPLE_BITS = 23, 18, 22
@@ -169,7 +171,7 @@ def divide_once(space: Space, rows: Rows, members: Codes, a: int, low: int, high
             code = 0 if code == cut else 1
         tuple_of = as_int64(rows.tuple_of[members[i]])
         key[i] = (tuple_of << (ROW_BITS + CODE_BITS)) | (code << ROW_BITS) | i
-    key.sort()
+    sort_numbers(key)
     last_code = 0 if space.shape[a, KIND] == SET else cut
     begin, tuples = np.empty(n + 1, dtype=np.int64), np.empty(n, dtype=np.int64)
     left = np.zeros(n, dtype=np.int64)
@@ -185,7 +187,7 @@ def divide_once(space: Space, rows: Rows, members: Codes, a: int, low: int, high
     if not (mend(space, tuples, begin, left, stop) or blend(space, tuples, begin, cut_left, left)):
         return 0
     old = members.copy()
-    low_end, high_end = 0, left[:found].sum()
+    low_end, high_end = 0, total(left[:found])
     for x in range(found):
         for i in range(begin[x], begin[x + 1]):
             r = old[key[i] & ((1 << ROW_BITS) - 1)]
@@ -202,7 +204,7 @@ def divide_once(space: Space, rows: Rows, members: Codes, a: int, low: int, high
 def mend(space: Space, tuples: IntArray, begin: IntArray, left: IntArray, stop: Flag) -> bool:
     """Change how many rows of each tuple are on the left side until both sides hold; False where that fails."""
     found = len(tuples)
-    on_left = left[:found].sum()
+    on_left = total(left[:found])
     on_right = begin[found] - on_left
     if on_left == 0 or on_right == 0:
         return False
@@ -247,7 +249,7 @@ def blend(space: Space, tuples: IntArray, begin: IntArray, cut_left: IntArray, l
 
     With the same share of every tuple both sides are as close as the whole, but for rounding; False where that fails.
     """
-    share = cut_left.sum() / begin[len(tuples)]
+    share = total(cut_left) / begin[len(tuples)]
     near, far, step = 0.0, 2.0, 1.0
     kept = np.empty(len(left), dtype=np.int64)
     for _ in range(BLENDS):
@@ -282,6 +284,53 @@ def sides_hold(space: Space, tuples: IntArray, begin: IntArray, left: IntArray) 
     count_ranges(space, hist, 0)
     count_ranges(space, hist, 1)
     return keeps(space, hist, 0, on_left) and keeps(space, hist, 1, begin[len(tuples)] - on_left)
+
+
+@njit
+def total(values: IntArray) -> int:
+    """The sum; a loop compiles sooner than `sum`."""
+    found = 0
+    for i in range(len(values)):
+        found += values[i]
+    return found
+
+
+@njit
+def sort_numbers(values: IntArray) -> None:
+    """Sort in place: short stretches by insertion, then merged two by two; compiles sooner than NumPy's `sort`."""
+    n = len(values)
+    for first in range(0, n, STRETCH):
+        for i in range(first + 1, min(first + STRETCH, n)):
+            value, at = values[i], i
+            while at > first and values[at - 1] > value:
+                values[at] = values[at - 1]
+                at -= 1
+            values[at] = value
+    spare = np.empty(n if n > STRETCH else 0, dtype=np.int64)
+    length = STRETCH
+    while length < n:
+        for first in range(0, n - length, 2 * length):
+            merge_stretches(values, first, first + length, min(first + 2 * length, n), spare)
+        length *= 2
+
+
+@njit
+def merge_stretches(values: IntArray, first: int, middle: int, last: int, spare: IntArray) -> None:
+    """Merge two sorted stretches that lie one behind the other; `spare` is room for the first."""
+    if values[middle - 1] <= values[middle]:
+        return
+    for i in range(first, middle):
+        spare[i] = values[i]
+    left, right = first, middle
+    for at in range(first, last):
+        if left == middle:
+            return
+        if right < last and values[right] < spare[left]:
+            values[at] = values[right]
+            right += 1
+        else:
+            values[at] = spare[left]
+            left += 1
 
 
 @njit

@@ -102,9 +102,11 @@ def push_of_diversity(judge: JudgeSpec, hist: IntArray, push: FloatArray) -> Non
     for attributes in (judge.entropy_attribute, judge.recursive_attribute):
         for j in range(len(attributes)):
             first, last = judge.offset[attributes[j]], judge.offset[attributes[j] + 1]
-            most = hist[first:last].max()
+            most = 1
             for v in range(first, last):
-                push[v] += hist[v] / max(most, 1)
+                most = max(most, hist[v])
+            for v in range(first, last):
+                push[v] += hist[v] / most
 
 
 @njit

@@ -1,9 +1,7 @@
 """Changing single rows between classes: a row moves, or two rows of different classes change places.
 
 Two rows with equal sensitive tuples change no guarantee by changing places; every other change is made only if both
-classes still hold, judged from their histograms. A change that raises the loss by d is made with probability
-exp(-d / temperature): at temperature 0 loss only falls, and lowering it slowly lets classes leave poor arrangements
-(simulated annealing, Kirkpatrick et al. 1983). Candidates come from the neighbourhood of a row in random orders in
+classes still hold, judged from their histograms. Candidates come from the neighbourhood of a row in random orders in
 which near rows are alike.
 """
 
@@ -38,16 +36,10 @@ from polyveil.methods._search.space import (
 from polyveil.methods._search.tally import count_row, keeps_changed, keeps_exchanged, workload
 from polyveil.methods._search.tree import random_order
 
-SWAPS = 0.3
-"""The share of attempts to change places with a row of the same sensitive tuple."""
 EXCHANGES = 6
 """Members tried for an exchange where a move alone would break a model."""
 CHEAPEST = 50
 """Classes tried for a row, the cheapest first."""
-LOOKS = 64
-"""Random rows looked at for one with loss."""
-TRIED_CHANGES = 64
-"""Attempts between two changes of the temperature."""
 
 
 class Orders(NamedTuple):
@@ -93,60 +85,6 @@ def make_scratch(space: Space) -> Scratch:
     """Room for two boxes."""
     box = np.empty((2, 2 * len(space.shape)), dtype=np.int32)
     return Scratch(box, np.empty((2, space.words), dtype=np.uint64))
-
-
-@njit
-def anneal(
-    space: Space,
-    rows: Rows,
-    classes: Classes,
-    orders: Orders,
-    attempts: int,
-    start: float,
-    end: float,
-    reach: float,
-    stop: Flag,
-) -> float:
-    """Try changes at random while the temperature falls from start to end; returns how much the loss fell.
-
-    `reach` is the mean distance, in places of an order, at which candidates are looked for.
-    """
-    scratch = make_scratch(space)
-    n = len(rows.tuple_of)
-    temperature = start
-    cooling = (end / start) ** (TRIED_CHANGES / max(attempts, TRIED_CHANGES)) if start > 0.0 else 1.0
-    gained = 0.0
-    for attempt in range(attempts):
-        if attempt % TRIED_CHANGES == 0:
-            temperature *= cooling
-            if stop[0] != 0:
-                break
-        r = row_with_loss(classes)
-        if r < 0:
-            continue
-        allowed = -temperature * np.log(1.0 - np.random.random())  # noqa: NPY002
-        k = np.random.randint(orders.rows.shape[0])  # noqa: NPY002
-        if np.random.random() < SWAPS:  # noqa: NPY002
-            other = same_tuple_near(rows, classes, orders, k, r)
-            if other >= 0:
-                gained += try_exchange(space, rows, classes, scratch, r, other, allowed)
-        else:
-            place = orders.place[k, r] + random_step(reach)
-            if 0 <= place < n:
-                c = as_int64(classes.member[orders.rows[k, place], CLASS])
-                if c != classes.member[r, CLASS]:
-                    gained += try_move(space, rows, classes, scratch, r, c, allowed, True)
-    return gained
-
-
-@njit
-def row_with_loss(classes: Classes) -> int:
-    """A random row of a class with loss (-1: none found soon)."""
-    for _ in range(LOOKS):
-        r = np.random.randint(len(classes.member))  # noqa: NPY002
-        if classes.loss[classes.member[r, CLASS]] > 0.0:
-            return r
-    return -1
 
 
 @njit
@@ -218,27 +156,17 @@ def random_step(reach: float) -> int:
 
 
 @njit
-def same_tuple_near(rows: Rows, classes: Classes, orders: Orders, k: int, r: int) -> int:
-    """A row with r's sensitive tuple, of another class, near some member of r's class (-1: none found)."""
-    c = classes.member[r, CLASS]
-    member = classes.head[c]
-    for _ in range(np.random.randint(min(classes.size[c], 16))):  # noqa: NPY002
-        member = as_int64(classes.member[member, AFTER])
-    wanted = orders.place[k, member]
-    s = rows.tuple_of[r]
-    first, last = orders.tuple_begin[s], orders.tuple_begin[s + 1]
-    low, high = first, last
+def place_by_tuple(orders: Orders, k: int, sensitive_tuple: int, row: int) -> int:
+    """Where the rows of a sensitive tuple, in order k, come to the place of a row."""
+    wanted = orders.place[k, row]
+    low, high = orders.tuple_begin[sensitive_tuple], orders.tuple_begin[sensitive_tuple + 1]
     while low < high:
         middle = (low + high) >> 1
         if orders.place[k, orders.by_tuple[k, middle]] < wanted:
             low = middle + 1
         else:
             high = middle
-    at = low + np.random.randint(7) - 3  # noqa: NPY002
-    if at < first or at >= last:
-        return -1
-    found = as_int64(orders.by_tuple[k, at])
-    return -1 if classes.member[found, CLASS] == c else found
+    return low
 
 
 @njit

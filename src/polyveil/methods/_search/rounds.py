@@ -17,10 +17,11 @@ import numpy as np
 
 from polyveil.arrays import Codes, IntArray
 from polyveil.methods._kernels.compiled import njit
+from polyveil.methods._search.anneal import anneal
 from polyveil.methods._search.arrange import REBUILD, arrange
 from polyveil.methods._search.classes import classes_of, labels_of, total_loss
 from polyveil.methods._search.losses import losses
-from polyveil.methods._search.moves import Orders, anneal, best_moves, make_orders
+from polyveil.methods._search.moves import Orders, best_moves, make_orders
 from polyveil.methods._search.space import Flag, Rows, Space, copy_for_thread
 from polyveil.methods._search.tree import random_order
 

@@ -48,15 +48,20 @@ NEGLIGIBLE = 0.0002
 """A search by effort ends when so small a share of all detail is lost: there is nothing left to gain."""
 HARDLY_GAINED = 1e-4
 """A round that only lowers the loss is left out if the one before it, of the same kind, gained a smaller share."""
-BALANCED_MOVES = 360.0
-"""Moves per row of a balanced search."""
-WORK_OF_PASS, WORK_OF_ROUND = 2.5, 0.5
-"""What a pass over all rows and the beginning of a round take, in attempts to move a row."""
-PROBE = Round(moves_per_row=4.0, rebuilds_per_class=0.3)
-"""The round that tells how fast moves are."""
+LEAST_BALANCED, MOST_BALANCED, ALL_BALANCED = 36.0, 90.0, 4_000_000
+"""Work per row in a round of a balanced search: as much as makes so much in all, within bounds."""
+WORK_OF_REBUILD, WORK_OF_PASS, WORK_OF_ROUND = 3.0, 2.5, 0.5
+"""What a rebuild for each class, a pass over all rows and the beginning of a round take, in attempts to move a row."""
+REBUILT, FEW_REBUILT, MOST_REBUILT = 220.0, 1 / 12, 1.5
+"""Rebuilds per class for each move per row: so many divided by the square of the rows of a class, within bounds. Small
+classes are better built anew; what is built anew of large ones costs much and is rarely better."""
+PROBED = 5.0
+"""The work of the round that tells how fast the search is."""
+WHOLE = 360.0
+"""The work of the first whole search by the clock."""
 SETTLING, ROUNDS, SMALL_ROUND, FEWEST_MOVES = 0.8, 12, 8.0, 2.0
 """The share of the seconds after which the search settles; how many rounds there are before at least, and the most and
-fewest moves per row of each."""
+least work of each."""
 
 Tell = Callable[[float, float], None]
 """Told the share of the work done, and the mean loss so far."""
@@ -68,19 +73,33 @@ def cooling(work: Round, number: int, hot: float = HOT) -> tuple[Round, ...]:
     return tuple(replace(work, start=steps[i], end=steps[i + 1]) for i in range(number))
 
 
-def schedule_of(effort: Effort, rows: int) -> tuple[Round, ...]:
+def rebuilding_for(by_row: FloatArray, labels: Codes) -> float:
+    """Rebuilds per class for each move per row, by the mean size of the classes that lose something."""
+    affected = by_row > 0
+    size = affected.sum() / max(len(np.unique(labels[affected])), 1)
+    return float(min(max(REBUILT / max(size, 1.0) ** 2, FEW_REBUILT), MOST_REBUILT))
+
+
+def of_work(work: float, rebuilding: float) -> Round:
+    """A round of so much work per row, with so many rebuilds per class for each move per row."""
+    moves = work / (1.0 + WORK_OF_REBUILD * rebuilding)
+    return Round(moves_per_row=moves, rebuilds_per_class=rebuilding * moves)
+
+
+def schedule_of(effort: Effort, rows: int, rebuilding: float = FEW_REBUILT) -> tuple[Round, ...]:
     """The rounds of an effort: first those of the lesser one, so that more effort never ends with more loss."""
-    whole = (*cooling(Round(moves_per_row=30.0, rebuilds_per_class=2.5), 12), *([SETTLE] * 3))
+    work = min(max(ALL_BALANCED / max(rows, 1), LEAST_BALANCED), MOST_BALANCED)
+    whole = (*cooling(of_work(work, rebuilding), 12), *([SETTLE] * 3))
     if effort == "balanced":
-        longer = (*cooling(Round(moves_per_row=120.0, rebuilds_per_class=10.0), 12), *([SETTLE] * 3))
-        return (*schedule_of("fast", rows), *(longer if rows <= TINY else whole))
+        longer = (*cooling(of_work(2.0 * work, rebuilding), 12), *([SETTLE] * 3))
+        return (*schedule_of("fast", rows, rebuilding), *(longer if rows <= TINY else whole))
     if effort == "thorough":
-        own = (*cooling(Round(moves_per_row=80.0, rebuilds_per_class=5.0), 40), *([SETTLE] * 6))
-        return (*schedule_of("balanced", rows), *own)
+        own = (*cooling(of_work(2.0 * work, rebuilding), 40), *([SETTLE] * 6))
+        return (*schedule_of("balanced", rows, rebuilding), *own)
     moves = min(max(ALL_MOVES / max(rows, 1), FEW_MOVES), MOST_MOVES)
     if rows > LARGE:
         return (PASS, PASS, *cooling(Round(moves, FEW_REBUILDS), 1, COLD), PASS)
-    first, second = cooling(Round(moves / 2, max(moves / 60, FEW_REBUILDS)), 2, COLD)
+    first, second = cooling(of_work(moves / 2, rebuilding), 2, COLD)
     if rows <= SMALL:
         return (first, second, SETTLE, SETTLE, *(whole if rows <= TINY else ()))
     return (PASS, first, PASS, second, PASS)
@@ -123,7 +142,7 @@ def _search(
     tell(0.0, least / n)
     negligible = NEGLIGIBLE * n * greatest_loss(space) if isinstance(effort, str) else 0.0
     settled = False
-    for done, plan in rounds(effort, clock, by_row, heat):
+    for done, plan in rounds(effort, clock, by_row, rebuilding_for(by_row, labels), heat):
         if least <= 0.0 and not isinstance(effort, str):  # nothing to gain: the seconds left are not waited for
             break
         if least <= negligible or (settled and plan.start == 0.0 and isinstance(effort, str)):
@@ -146,15 +165,17 @@ def seconds_of(effort: Effort | float) -> float:
     return effort if isinstance(effort, (int, float)) else math.inf
 
 
-def rounds(effort: Effort | float, clock: Clock, by_row: FloatArray, heat: bool) -> Iterator[tuple[float, Round]]:
+def rounds(
+    effort: Effort | float, clock: Clock, by_row: FloatArray, rebuilding: float, heat: bool
+) -> Iterator[tuple[float, Round]]:
     """The rounds to do, each with the share of the work done after it; `by_row` is the loss of every row at first."""
     positive = by_row[by_row > 0]
     mean = min(float(positive.mean()), WARMEST) if heat and len(positive) else 0.0
     if isinstance(effort, (int, float)):
-        yield from timed_rounds(clock, mean)
+        yield from timed_rounds(clock, mean, rebuilding)
         return
     affected = len(positive) / max(len(by_row), 1)
-    plans = shortened(schedule_of(effort, len(by_row)), affected)
+    plans = shortened(schedule_of(effort, len(by_row), rebuilding), affected)
     work = np.cumsum([work_of(plan, affected) for plan in plans])
     for done, plan in zip(work / work[-1], plans, strict=True):
         yield float(done), replace(plan, start=mean * plan.start, end=mean * plan.end)
@@ -171,25 +192,26 @@ def shortened(plans: tuple[Round, ...], affected: float) -> tuple[Round, ...]:
 
 def work_of(plan: Round, affected: float = 1.0) -> float:
     """About how long a round takes, in attempts to move a row; a pass looks at the rows that lose something."""
-    return plan.moves_per_row + WORK_OF_PASS * affected * plan.passes + WORK_OF_ROUND
+    rebuilt = WORK_OF_REBUILD * plan.rebuilds_per_class
+    return plan.moves_per_row + rebuilt + WORK_OF_PASS * affected * plan.passes + WORK_OF_ROUND
 
 
-def timed_rounds(clock: Clock, mean: float) -> Iterator[tuple[float, Round]]:
+def timed_rounds(clock: Clock, mean: float, rebuilding: float = FEW_REBUILT) -> Iterator[tuple[float, Round]]:
     """Small rounds whose temperature follows the clock; the last fifth of the time settles.
 
-    Two rounds that only lower the loss come first. They tell how many moves there is time for, and so how hot to begin.
-    If there is time for many, whole searches come before, which do not depend on the clock.
+    Two rounds that only lower the loss come first. They tell how much work there is time for, and so how hot to begin.
+    If there is time for much, whole searches come before, which do not depend on the clock.
     """
     yield _share(clock), PASS
     before = clock.passed
-    yield _share(clock), PROBE
-    last, per_move = SETTLING * clock.seconds, max(clock.passed - before, 1e-9) / PROBE.moves_per_row
+    yield _share(clock), of_work(PROBED, rebuilding)
+    last, per_work = SETTLING * clock.seconds, max(clock.passed - before, 1e-9) / PROBED
     if mean > 0.0:
-        yield from whole_searches(clock, mean, last, per_move)
+        yield from whole_searches(clock, mean, last, per_work, rebuilding)
     first = clock.passed
-    moves = max(last - first, 0.0) / per_move
-    hot = heat_for(moves)
-    small = Round(moves_per_row=min(max(moves / ROUNDS, FEWEST_MOVES), SMALL_ROUND), rebuilds_per_class=0.7)
+    work = max(last - first, 0.0) / per_work
+    hot = heat_for(work)
+    small = of_work(min(max(work / ROUNDS, FEWEST_MOVES), SMALL_ROUND), rebuilding)
     while clock.passed < clock.seconds:
         if hot == 0.0 or clock.passed >= last:
             yield _share(clock), SETTLE
@@ -198,28 +220,30 @@ def timed_rounds(clock: Clock, mean: float) -> Iterator[tuple[float, Round]]:
             yield _share(clock), replace(small, start=warmth, end=warmth)
 
 
-def whole_searches(clock: Clock, mean: float, last: float, per_move: float) -> Iterator[tuple[float, Round]]:
-    """Balanced searches, each of twice the moves of the one before, as long as they take at most half of the time left.
+def whole_searches(
+    clock: Clock, mean: float, last: float, per_work: float, rebuilding: float
+) -> Iterator[tuple[float, Round]]:
+    """Whole searches, each of twice the work of the one before, as long as they take at most half of the time left.
 
     More seconds then begin with what fewer seconds do, instead of one slower search that may end worse by chance.
     """
-    moves = BALANCED_MOVES
-    while moves * per_move <= (last - clock.passed) / 2.0:
+    work = WHOLE
+    while work * per_work <= (last - clock.passed) / 2.0:
         begun = clock.passed
-        for plan in (*cooling(Round(moves / ROUNDS, 2.5 * moves / BALANCED_MOVES), ROUNDS), SETTLE, SETTLE):
+        for plan in (*cooling(of_work(work / ROUNDS, rebuilding), ROUNDS), SETTLE, SETTLE):
             yield _share(clock), replace(plan, start=mean * plan.start, end=mean * plan.end)
-        per_move, moves = max((clock.passed - begun) / moves, 1e-9), 2.0 * moves
+        per_work, work = max((clock.passed - begun) / work, 1e-9), 2.0 * work
 
 
-def heat_for(moves: float) -> float:
-    """The first temperature, as a share of the mean loss, of a search that has time for so many moves per row.
+def heat_for(work: float) -> float:
+    """The first temperature, as a share of the mean loss, of a search that has time for so much work per row.
 
-    What serves fast and balanced searches, and between; none at all where the loss would not fall again.
+    What serves fast and whole searches, and between; none at all where the loss would not fall again.
     """
-    if moves < FEWEST_MOVES:
+    if work < FEWEST_MOVES:
         return 0.0
-    rise = math.log(HOT / COLD) / math.log(BALANCED_MOVES / MOST_MOVES)
-    return min(COLD * (moves / MOST_MOVES) ** rise, HOT)
+    rise = math.log(HOT / COLD) / math.log(WHOLE / MOST_MOVES)
+    return min(COLD * (work / MOST_MOVES) ** rise, HOT)
 
 
 def _share(clock: Clock) -> float:

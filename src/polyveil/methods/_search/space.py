@@ -239,6 +239,15 @@ def as_int64(value: Any) -> int:
 
 
 @njit
+def most_codes(space: Space) -> int:
+    """How many codes the attribute with the most has; a loop compiles sooner than `max` of a column."""
+    most = 0
+    for a in range(len(space.shape)):
+        most = max(most, space.shape[a, SIZE])
+    return most
+
+
+@njit
 def cell_loss(space: Space, a: int, low: int, high: int) -> float:
     """The cost of releasing the codes low..high of attribute a as one range or node (not for sets)."""
     if low >= high:

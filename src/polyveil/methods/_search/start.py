@@ -39,15 +39,17 @@ LARGE = 400_000
 """Beyond this many rows growing classes, or the trees that a heated round needs, cost more than they bring."""
 CLOSER = 0.25
 """The share of the closeness allowed that regions may use up."""
-SOME, SOME_OF_MANY, SHORT, SOME_IN_SHORT = 4_000, 16_000, 10.0, 1_000
-"""Rows on which beginnings are tried; those of tables that are not small; and those with fewer than so many seconds."""
+SOME, SOME_OF_MANY, SHORT, SOME_IN_SHORT, LONG = 4_000, 16_000, 10.0, 1_000, 20.0
+"""Rows on which beginnings are tried; those of tables that are not small; and those with fewer than so many seconds. A
+small table that is searched for so many seconds, or by more effort than the least, is tried whole: few rows tell little
+about strict demands."""
 CHOSEN, HARDLY_MORE, AFFORDED = 2, 1.05, 0.5
 """How many beginnings are used at most, how many times the least loss these may have, and the share of the time left
 that one of them may take."""
 PASS = Round(moves_per_row=0, rebuilds_per_class=0, passes=1, scattered=True)
 """Rows move once to where they cost least: the cheapest round."""
-GROW_ORDERS, GROWN = 4, 2
-"""The orders in which seeds look for their neighbours; and the least sizes for which classes are grown."""
+GROW_ORDERS = 4
+"""The orders in which seeds look for their neighbours."""
 
 Way = tuple[int, int]
 """A way to begin (`arrange.SIFT`, `DIVIDE`, `GROW` or `CUT`) and the least size of a class to take out of a pool."""
@@ -62,7 +64,7 @@ def floors_for(space: Space) -> IntArray:
 def beginnings(space: Space) -> list[Way]:
     """The ways to begin besides plain cuts."""
     floors = [int(floor) for floor in floors_for(space)]
-    return [*((SIFT, floor) for floor in floors), (DIVIDE, space.least), *((GROW, floor) for floor in floors[:GROWN])]
+    return [*((SIFT, floor) for floor in floors), (DIVIDE, space.least), *((GROW, floor) for floor in floors)]
 
 
 def other_ways(space: Space) -> list[Way]:
@@ -105,10 +107,12 @@ def best_start(
     clock: Clock,
     by_cuts: tuple[Codes, float],
     growing: bool = False,
+    whole: bool = False,
 ) -> Codes:
     """The labels of least loss among `by_cuts` and the other beginnings; in small tables after rows moved once.
 
-    If `growing`, classes grown from seeds are the only other beginning, unless the table is too large for that.
+    If `growing`, classes grown from seeds are the only other beginning, unless the table is too large for that. If
+    `whole`, beginnings of a small table are tried on all rows.
     """
     stop, n, seed = clock.stop, len(rows.tuple_of), int(rng.integers(2**31 - 1))
     labels, loss = by_cuts
@@ -117,7 +121,7 @@ def best_start(
     elif growing and n <= LARGE:
         ways = [(GROW, space.least)]
     else:
-        ways = chosen_ways(space, rows, rng, seed, clock)
+        ways = chosen_ways(space, rows, rng, seed, clock, whole)
     if ways:
         regions = regions_of(space, rows, seed, stop)
         ways += [(CUT, space.least)] if len(regions) > 1 else []
@@ -129,15 +133,17 @@ def best_start(
     return improve(space, rows, labels, PASS, np.array([space.least]), rng, stop)[0]
 
 
-def chosen_ways(space: Space, rows: Rows, rng: np.random.Generator, seed: int, clock: Clock) -> list[Way]:
+def chosen_ways(space: Space, rows: Rows, rng: np.random.Generator, seed: int, clock: Clock, whole: bool) -> list[Way]:
     """The ways that lose least on some of the rows after these have moved once, if there is time for them on all."""
     n, ways, number = len(rows.tuple_of), beginnings(space), SOME
     if n > SMALL:
         ways, number = [(SIFT, int(floors_for(space)[:2][-1])), (GROW, space.least)], SOME_OF_MANY
-    if n > LARGE:
-        return ways[:1]
+    elif whole or LONG <= clock.seconds < np.inf:
+        number = n
     if clock.seconds < SHORT:
         number = SOME_IN_SHORT
+    if n > LARGE:
+        return ways[:1]
     some = np.sort(rng.choice(n, number, replace=False)) if n > number else np.arange(n)
     tries = tried(space, rows, [some], ways, seed, True, clock.stop)[0]
     share = AFFORDED * max(clock.seconds - clock.passed, 0.0) * len(some) / n

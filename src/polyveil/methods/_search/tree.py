@@ -27,6 +27,7 @@ from polyveil.methods._search.space import (
     cell_loss,
     clear_box,
     copy_values,
+    most_codes,
     numbers,
     shuffle,
     widen,
@@ -49,7 +50,7 @@ def grow_tree(space: Space, codes: Codes, order: Codes, jitter: float, stop: Fla
     attributes = codes.shape[1]
     box, words = np.empty((1, 2 * attributes), dtype=np.int32), np.empty((1, space.words), dtype=np.uint64)
     spare = np.empty(len(order), dtype=np.int32)
-    bounds = np.empty(space.shape[:, SIZE].max() + 2, dtype=np.int64)
+    bounds = np.empty(most_codes(space) + 2, dtype=np.int64)
     room = 1024
     begin, end = np.empty(room, dtype=np.int32), np.empty(room, dtype=np.int32)
     parent, is_leaf = np.empty(room, dtype=np.int32), np.zeros(room, dtype=np.int32)
