@@ -7,14 +7,15 @@ This package's own method.
    what its children left over; the rows divided top-down; and, best where there are many quasi-identifiers, classes
    grown from seeds. Those that lose least, and for which there is time, are used on all rows; the best is kept.
 2. Rows left over are absorbed one by one by the class they enlarge least, or merged if they must be.
-3. Classes are improved: rows move to other classes or change places, neighbouring classes are pooled and built anew, at
-   first also where loss rises a little, then only where it falls. Every step keeps every model in every class. More
-   effort first does what less effort does, and the best classes found are kept. Seconds count from the beginning and
-   stop every step; the fewer moves there is time for, the cooler the search begins.
+3. Classes are improved: rows move to other classes or change places, alone or all rows at one edge of a class at once,
+   neighbouring classes are pooled and built anew, the smaller the more often, at first also where loss rises a little,
+   then only where it falls. Every step keeps every model in every class. More effort first does what less effort does,
+   and the best classes found are kept. Seconds count from the beginning and stop every step; the fewer moves there is
+   time for, the cooler the search begins.
 4. In tables of up to 50,000 rows, a closeness that hardly binds is taken to be as close as the classes are anyway. And
-   demands somewhat stricter than those asked for are searched too where they begin with hardly more loss (up to two in
-   tables of up to 50,000 rows, with `fast` 5,000, up to six where few rows lose anything): asking for less then does
-   not lose more by chance. The searches run side by side.
+   demands somewhat stricter than those asked for are searched too where they begin with hardly more loss (one in tables
+   of up to 50,000 rows, with `fast` 5,000, up to six where few rows lose anything): asking for less then does not lose
+   more by chance. The searches run side by side.
 
 5. A thorough search of a table of up to 40 rows, or one by the clock with at least ten seconds, finds the best classes
    there are and proves it (see `exact`), unless that takes too long. It ends then, however many seconds are left.
@@ -25,7 +26,7 @@ This package's own method.
   model, and no more than the policy allows.
 - Cost: O(d n log n) for the tree, and for the improvement an amount of work per row that `effort` sets: it grows in
   proportion to the rows, with `fast` at first more slowly. About 2 microseconds times 20 to 100 (fast, the more rows
-  the less), 400 (balanced) or 4000 (thorough) per row and search.
+  the less), 400 to 1,100 (balanced, the same) or 4,000 to 8,000 (thorough) per row and search.
 - Loss is what is minimized, times the quasi-identifiers' weights where they have any.
 """
 

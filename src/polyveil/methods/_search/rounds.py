@@ -122,7 +122,7 @@ def cut_into_parts(
     """
     n = len(labels)
     classes = int(labels.max()) + 1
-    number = round(min(n / PART_ROWS, classes / PART_CLASSES))
+    number = 2 * round(min(n / PART_ROWS, classes / PART_CLASSES) / 2)  # of three parts, one core would wait for one
     number = max(number, FEWEST_PARTS) if n >= SHARED_ROWS else number
     if number <= 1:
         return [np.arange(n)]
