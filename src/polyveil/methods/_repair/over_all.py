@@ -190,6 +190,7 @@ def improved(task: Task, found: Partition, effort: Any = "fast") -> Partition:
     if task.table.person is not None or found.slices or not task.table.quasi or found.classes < 2:
         return found
     from polyveil.methods._kernels.reachable import with_suppressed  # kernels are slow to load
+    from polyveil.methods._search.losses import losses
     from polyveil.methods._search.rounds import Round, improve
     from polyveil.methods._search.schedule import ALL_MOVES, COLD, FEW_MOVES, MOST_MOVES, cooling
     from polyveil.methods._search.space import make_space
@@ -208,6 +209,10 @@ def improved(task: Task, found: Partition, effort: Any = "fast") -> Partition:
         if loss < least and holds(basis.table, labels.astype(np.int64), wide):
             best, least = labels, loss
         task.progress.advance((number + 1) / len(plan), "moving rows between groups")
+    # Moving rows may have made a few groups too small: these are merged, which costs little of what was gained.
+    last = merged(basis.table, labels.astype(np.int64), wide).astype(np.int32)
+    if float(losses(space, rows, last).sum()) < least and holds(basis.table, last.astype(np.int64), wide):
+        best = last
     result = partition_of(with_suppressed(best.astype(np.int64), basis, task.table.rows))
     before, after = (measure_loss(task.table, each.class_of_row).information_loss for each in (found, result))
     return replace(result, found=dict(found.found)) if after < before else found

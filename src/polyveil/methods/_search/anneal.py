@@ -83,12 +83,13 @@ def move_or_fetch(
 ) -> float:
     """Move r to the class of another row; or that row to r's class, if its own can spare it and loses nothing.
 
-    Rows of classes without loss are never tried otherwise, and one of them may let a poorer row leave r's class.
+    Rows of classes without loss are never tried otherwise, and one of them may let a poorer row leave r's class, which
+    needs no such help if a class may have a single row.
     """
     own, c = as_int64(classes.member[r, CLASS]), as_int64(classes.member[other, CLASS])
     if own == c:
         return 0.0
-    can_spare = classes.loss[c] <= 0.0 and classes.size[c] > space.least
+    can_spare = classes.loss[c] <= 0.0 and classes.size[c] > space.least > 1
     if can_spare and np.random.random() < FETCHES:  # noqa: NPY002
         return try_move(space, rows, classes, scratch, other, own, allowed, False)
     return try_move(space, rows, classes, scratch, r, c, allowed, True)
