@@ -39,10 +39,10 @@ LARGE = 400_000
 """Beyond this many rows growing classes, or the trees that a heated round needs, cost more than they bring."""
 CLOSER = 0.25
 """The share of the closeness allowed that regions may use up."""
-SOME, SOME_OF_MANY, SHORT, SOME_IN_SHORT, LONG = 4_000, 16_000, 10.0, 1_000, 20.0
+SOME, SOME_OF_MANY, SHORT, SOME_IN_SHORT = 4_000, 16_000, 10.0, 1_000
 """Rows on which beginnings are tried; those of tables that are not small; and those with fewer than so many seconds. A
-small table that is searched for so many seconds, or by more effort than the least, is tried whole: few rows tell little
-about strict demands."""
+small table that is searched by more effort than the least is tried whole: few rows tell little about strict demands.
+With seconds it is not, because on a wide table that alone might take them all."""
 CHOSEN, HARDLY_MORE, AFFORDED = 2, 1.05, 0.5
 """How many beginnings are used at most, how many times the least loss these may have, and the share of the time left
 that one of them may take."""
@@ -138,7 +138,7 @@ def chosen_ways(space: Space, rows: Rows, rng: np.random.Generator, seed: int, c
     n, ways, number = len(rows.tuple_of), beginnings(space), SOME
     if n > SMALL:
         ways, number = [(SIFT, int(floors_for(space)[:2][-1])), (GROW, space.least)], SOME_OF_MANY
-    elif whole or LONG <= clock.seconds < np.inf:
+    elif whole:
         number = n
     if clock.seconds < SHORT:
         number = SOME_IN_SHORT
