@@ -58,7 +58,7 @@ class Vocabulary:
 
     def add(self, topic: str, word: str) -> None:
         """Let a word speak of a topic."""
-        for text in {plain(word), plain(word.translate(_UMLAUTS))}:
+        for text in {word.lower()} if word.isascii() else {plain(word), plain(word.translate(_UMLAUTS))}:
             bare = text.strip("*=")
             if text.startswith("*"):
                 (self.inside if text.endswith("*") else self.end).setdefault(bare, set()).add(topic)
@@ -87,6 +87,8 @@ class Vocabulary:
 
 def plain(text: str) -> str:
     """Lower case without accents."""
+    if text.isascii():
+        return text.lower()
     parts = unicodedata.normalize("NFKD", text.replace("ß", "ss"))
     return "".join(mark for mark in parts if not unicodedata.combining(mark)).lower()
 
@@ -98,9 +100,13 @@ def parts_of(name: str) -> tuple[str, ...]:
     return tuple(part.lower() for part in _PARTS.findall(text))
 
 
-@lru_cache(maxsize=8)
 def vocabulary(own: Path | None = None) -> Vocabulary:
     """The words of all languages; those of the user's own file come before them."""
+    return _vocabulary(own)
+
+
+@lru_cache(maxsize=8)
+def _vocabulary(own: Path | None) -> Vocabulary:
     with (_FOLDER / "topics.csv").open(encoding="utf-8") as stream:
         rows = list(csv.DictReader(stream))
     topics = {row["topic"]: Meaning(**row, order=order) for order, row in enumerate(rows)}  # type: ignore[arg-type]
