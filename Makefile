@@ -3,8 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 CORES ?= 2
-# Tests wait for browsers, servers and Spark about a fifth of their time: one process more than there are cores.
-TESTERS ?= 3
+# Tests wait for browsers, servers and Spark about a fifth of their time: more processes than there are cores.
+TESTERS ?= 4
 CONSTRAINTS ?= constraints.txt
 
 # Some images forbid Python to write bytecode. Then every process compiles every module that it imports, anew.
@@ -33,7 +33,7 @@ kernels: $(VENV)/.installed
 
 # Tables of tests are small: threads that wait for each other would take half of the time.
 check: $(VENV)/.installed-dev
-	POLARS_MAX_THREADS=1 $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal
+	POLARS_MAX_THREADS=1 OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(TESTERS) --dist worksteal
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV) || { echo "Python's venv module is missing: on Debian, apt-get install python3-venv"; exit 1; }

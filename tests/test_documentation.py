@@ -50,9 +50,9 @@ def named(page: Path) -> str:
 
 @pytest.mark.parametrize("page", [page for page in PAGES if blocks(page)], ids=named)
 def test_the_snippets_of_a_page_run(page: Path, tmp_path: Path, prepared_commands: Path) -> None:
-    """The first pages that people try start real processes; the others begin with what is imported already."""
+    """The first page that people try starts real processes; the others begin with what is imported already."""
     installed = Path(sys.executable).parent
-    folder = installed if named(page) in ("README.md", "docs/tutorial.md") else prepared_commands
+    folder = installed if named(page) == "README.md" else prepared_commands
     environment = {**os.environ, "PATH": os.pathsep.join([str(folder), str(installed), os.environ["PATH"]])}
     for language, code in blocks(page):
         # `make` sets up a checkout of its own; the continuous integration runs it.

@@ -12,7 +12,7 @@ pytest.importorskip("nicegui", reason="the workbench needs the web extra")
 pytest.importorskip("playwright", reason="the pages are driven with playwright")
 
 import httpx2 as httpx
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from polyveil.web.draft import Draft
 from workbench_server import TOKEN, Server
@@ -53,12 +53,11 @@ def wide(server: Server) -> Iterator[str]:
 
 
 @pytest.fixture
-def page(server: Server, chromium: Browser, wide: str) -> Iterator[Page]:
+def page(server: Server, visitors: BrowserContext, wide: str) -> Iterator[Page]:
     """A fresh table of 500 columns, at its columns."""
     with httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60) as client:
         table = client.post("/api/tables/file", json={"path": wide}).json()["id"]
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
+    page = visitors.new_page()
     page.set_default_timeout(WAIT)
     problems: list[str] = []
     page.on("pageerror", lambda error: problems.append(str(error)))
@@ -66,7 +65,9 @@ def page(server: Server, chromium: Browser, wide: str) -> Iterator[Page]:
     page.goto(f"{server.url}/columns/{table}")
     expect(page.get_by_text(f"{WIDE} columns")).to_be_visible()
     yield page
-    context.close()
+    for each in visitors.pages:
+        each.close()
+    visitors.clear_cookies()
     assert problems == []
 
 

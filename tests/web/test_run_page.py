@@ -10,7 +10,7 @@ pytest.importorskip("nicegui", reason="the workbench needs the web extra")
 pytest.importorskip("playwright", reason="the pages are driven with playwright")
 
 import httpx2 as httpx
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import BrowserContext, Page, expect
 
 from polyveil.policy.schema import DEFAULT_METHOD
 from workbench_server import TOKEN, Server
@@ -32,12 +32,11 @@ TABLE = "age,weight,height,illness\n" + "\n".join(
 FIRST, SECOND = "age", "illness"
 
 
-def test_a_run_tells_how_far_it_is_and_stops_with_the_best_so_far(server: Server, chromium: Browser) -> None:
+def test_a_run_tells_how_far_it_is_and_stops_with_the_best_so_far(server: Server, visitors: BrowserContext) -> None:
     client = httpx.Client(base_url=server.url, headers={"Authorization": f"Bearer {TOKEN}"}, timeout=60)
     table = client.post("/api/tables/upload", files={"file": ("people.csv", TABLE.encode())}).json()["id"]
     run = client.post("/api/runs", json={"table": table, "policy": POLICY, "title": "long"}).json()["id"]
-    context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    page = context.new_page()
+    page = visitors.new_page()
     page.goto(f"{server.url}/?token={TOKEN}")
     page.goto(f"{server.url}/run/{table}")
     card = page.locator(".pv-run")
@@ -60,7 +59,7 @@ def test_a_run_tells_how_far_it_is_and_stops_with_the_best_so_far(server: Server
     expect(page.get_by_role("progressbar", name="Progress of the attacks")).to_be_visible()
     expect(page.get_by_role("region", name="Attacks")).to_be_visible(timeout=RUN)
     _analyses_survive(page, f"{server.url}/explore/{table}?run={run}&tab=analyses", client, run)
-    context.close()
+    page.close()
     client.close()
 
 
