@@ -57,13 +57,14 @@ def bucket(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> str:
 
 
 def upload(folder: Path, address: str) -> str:
-    """Everything in a folder, as anybody may put it there."""
+    """Everything in a folder and nothing else, as anybody may put it there."""
     store = open_store(address)
-    for path in store.objects().values():
-        store.delete(path)
-    for file in folder.rglob("*"):
-        if file.is_file():
-            store.put(file, f"{store.path}/{file.relative_to(folder).as_posix()}")
+    files = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*") if file.is_file()}
+    for name, path in store.objects().items():
+        if name not in files:
+            store.delete(path)
+    for name, file in files.items():
+        store.put(file, f"{store.path}/{name}")
     return address
 
 
