@@ -28,6 +28,7 @@ _CATALOG = {
     "REQUIRES_SINGLE_PART_NAMESPACE": _NO_CATALOG,  # the name is then looked for in Spark's own catalog
     "SCHEMA_NOT_FOUND": "there is no such schema. Check the name, and that you may see it",
     "TABLE_OR_VIEW_NOT_FOUND": "there is no such table or view. Check the name, and that you may read it",
+    "UNSUPPORTED_FEATURE.TIME_TRAVEL": "this table has no older versions that Spark can read. Leave --as-of out",
     "TABLE_OR_VIEW_ALREADY_EXISTS": "somebody else just made this table. Name another schema, or wait for them",
     "LOCATION_ALREADY_EXISTS": "files of a table that a killed run began are still there. Remove the folder of the "
     "schema where Spark keeps its tables, or name another schema",
