@@ -26,7 +26,7 @@ from polyveil.engines.spark.people import everybody, person_faults
 from polyveil.engines.spark.release import SparkRelease, is_catalog, local_path, write_anywhere
 from polyveil.engines.spark.rows import encoded, plant
 from polyveil.engines.spark.session import read_source, session_for
-from polyveil.engines.spark.tables import files_of, packed_tables, released_tables
+from polyveil.engines.spark.tables import files_of, released_tables, tables_to_order
 from polyveil.engines.spark.tree import WHOLE, BlockTree
 from polyveil.engines.spark.values import Values, bind_values
 from polyveil.engines.spark.verify import verify
@@ -216,8 +216,8 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         manifest: dict[str, Any],
         seconds: Mapping[str, float],
     ) -> SparkRelease:
-        packed = packed_tables(found.outcome, found.plan)
-        return SparkRelease(tables, manifest, seconds, bound.values.bound.notes, packed=packed)
+        to_order = tables_to_order(found.outcome, found.plan)
+        return SparkRelease(tables, manifest, seconds, bound.values.bound.notes, to_order=to_order)
 
     def publish(
         self, release: SparkRelease, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
@@ -225,7 +225,7 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         """As on one machine, but without a report, which needs the tables in memory."""
         tables = write_anywhere(release, out, overwrite=overwrite, accept=accept)
         self._published = True
-        return replace(release, tables=tables, packed={})
+        return replace(release, tables=tables, to_order={})
 
     def verify(self, written: Any) -> Verification:
         return verify(*written)
