@@ -12,11 +12,12 @@ from typer.testing import CliRunner
 
 import polyveil
 from polyveil.cli import app
-from polyveil.engines.spark.faults import as_input_errors
+from polyveil.engines.spark.faults import as_input_errors, unreadable
 from polyveil.engines.spark.session import _options_at, read_source
 from polyveil.errors import InputError
 from polyveil.table.lakes import as_asked
 
+GRANT = "Grant it reading and listing"
 WANTED = {"columns": {"age": {"role": "sensitive"}}, "privacy": {"l": 2}}
 
 
@@ -112,3 +113,21 @@ def test_a_version_of_what_has_none_is_refused_and_never_passed_over(schemas: An
 )
 def test_a_version_of_a_path_is_asked_for_in_the_words_of_its_lake(kind: str, as_of: Any, options: Any) -> None:
     assert _options_at(kind, None if as_of is None else as_asked(as_of)) == options
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "(java.nio.file.AccessDeniedException) /lake/people: Permission denied",
+        "Could not read footer. Caused by: java.io.FileNotFoundException: /lake/people.parquet (Permission denied)",
+        "org.apache.hadoop.security.AccessControlException: user=spark, access=READ",
+    ],
+)
+def test_a_file_that_spark_may_not_read_is_said_with_what_to_grant(said: str) -> None:
+    """The first two were said by a server of Spark Connect that ran under another account than that of the files."""
+    from pyspark.errors import PySparkException
+
+    assert (
+        unreadable(PySparkException(said)) == "Spark's account is not allowed to read it. Grant it reading and listing"
+    )
+    assert unreadable(PySparkException("PATH_NOT_FOUND: /lake/permissions/people")) is None

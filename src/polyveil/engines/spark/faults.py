@@ -37,6 +37,7 @@ _CATALOG = {
 _DENIED = re.compile(r"PERMISSION|ACCESS.?DENIED|FORBIDDEN|UNAUTHORIZED|AccessControlException|(?<!:)\b403\b", re.I)
 _NO_BUCKET = re.compile(r"NoSuchBucket|UnknownStoreException|bucket .*does not exist|container does not exist", re.I)
 _UNWRITABLE = re.compile(r"Mkdirs failed to create|ParentNotDirectory|Read-only file system|Operation not permitted")
+_UNREADABLE = re.compile(r"AccessDeniedException|AccessControlException|[:(] ?Permission denied")
 _MISSING = re.compile(r"No module named '(\w+)")
 
 
@@ -60,6 +61,13 @@ def refusal(error: Exception) -> str | None:
     if _DENIED.search(condition):
         return f"permission is denied. Grant {_GRANTS}"
     return next((words for name, words in _CATALOG.items() if condition.startswith(name)), None)
+
+
+def unreadable(error: Exception) -> str | None:
+    """What storage says to a reader without the right to read, with what to grant; None if it said something else."""
+    if _UNREADABLE.search(str(error)):
+        return "Spark's account is not allowed to read it. Grant it reading and listing"
+    return None
 
 
 def _reason(condition: str, text: str) -> str:

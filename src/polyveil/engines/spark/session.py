@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from polyveil.engines.spark.faults import as_input_errors, refusal
+from polyveil.engines.spark.faults import as_input_errors, refusal, unreadable
 from polyveil.errors import InputError
 from polyveil.table.databases import place_of
 from polyveil.table.lakes import as_asked
@@ -116,7 +116,7 @@ def read_source(spark: SparkSession, data: str, as_of: str | int | None = None) 
             what = "a table that Spark knows" if kind is None else kind.title()
             reason = error.getCondition() or type(error).__name__
             check = "Check the name" if asked is None else "Check the name, and that the version or time exists"
-            remedy = refusal(error) or check
+            remedy = refusal(error) or unreadable(error) or check
             raise InputError(f"{data} cannot be read as {what} ({reason}). {remedy[0].upper()}{remedy[1:]}") from None
     return frame
 
