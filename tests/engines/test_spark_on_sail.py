@@ -1,7 +1,7 @@
 """Delta and Iceberg by name, with versions, on a server of Spark Connect that knows them: Sail, which is not Spark.
 
-Sail supports older clients only, so an environment of its own may be named:
-`python -m venv sail && sail/bin/pip install pysail 'pyspark-client<4.3' py4j -e '.[dev]'` and POLYVEIL_SAIL_PYTHON.
+Sail 0.7.2 refuses clients of Spark 4.3, so POLYVEIL_SAIL_PYTHON may name the Python of another environment: one like
+that of the tests, in which `pip uninstall pyspark` and `pip install pysail pyspark-client==4.2.0 py4j` were run.
 """
 
 from __future__ import annotations
