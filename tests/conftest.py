@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-from spark_session import in_one_process, quieten, spark
+from spark_session import in_one_process, quieten, schemas, spark
 
-__all__ = ["spark"]
+__all__ = ["schemas", "spark"]
 
 settings.register_profile("polyveil", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile("polyveil")

@@ -62,6 +62,16 @@ def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
         session.stop()
 
 
+@pytest.fixture
+def schemas(spark: Any) -> Iterator[Any]:
+    """The session; schemas that a test makes are gone afterwards, also for the tests after it."""
+    yield spark
+    for (name,) in spark.sql("SHOW SCHEMAS").collect():
+        if name != "default":
+            spark.sql(f"DROP SCHEMA `{name}` CASCADE")
+    spark.sql("DROP TABLE IF EXISTS people")
+
+
 def on_spark(session: Any, frame: pl.DataFrame, parts: int = 2) -> Any:
     """A table in memory as a Spark DataFrame in some partitions."""
     return session.createDataFrame(frame.to_arrow()).repartition(parts)

@@ -8,10 +8,17 @@ from typing import Any
 
 import polars as pl
 import pytest
+from typer.testing import CliRunner
 
-from polyveil.engines.spark.faults import as_input_errors
-from polyveil.engines.spark.session import read_source
+import polyveil
+from polyveil.cli import app
+from polyveil.engines.spark.faults import as_input_errors, unreadable
+from polyveil.engines.spark.session import _options_at, read_source
 from polyveil.errors import InputError
+from polyveil.table.lakes import as_asked
+
+GRANT = "Grant it reading and listing"
+WANTED = {"columns": {"age": {"role": "sensitive"}}, "privacy": {"l": 2}}
 
 
 @pytest.mark.parametrize(
@@ -61,3 +68,66 @@ def test_what_storage_refuses_spark_is_said_with_what_to_grant(said: str, words:
         raise PySparkException(said)
     assert "quiet-word" not in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_version_of_what_has_none_is_refused_and_never_passed_over(schemas: Any, tmp_path: Path) -> None:
+    """Spark's readers pass the option over for plain files and give the newest rows; its SQL refuses."""
+    frame = pl.DataFrame({"age": [31, 42]})
+    (tmp_path / "rows").mkdir()
+    frame.write_parquet(tmp_path / "rows" / "part-0.parquet")
+    schemas.createDataFrame(frame.to_arrow()).write.saveAsTable("people")
+    schemas.sql("CREATE SCHEMA views")
+    schemas.sql("CREATE VIEW views.people AS SELECT * FROM default.people")
+    for name in ("spark://default.people", "people", "spark://views.people", f"parquet.`{tmp_path}/rows`"):
+        assert read_source(schemas, name).count() == 2
+        for as_of in (0, "7", "2026-01-31T18:00"):
+            with pytest.raises(
+                InputError, match=r"no older versions that Spark can read\. Leave --as-of out"
+            ) as refused:
+                read_source(schemas, name, as_of)
+            assert "\n" not in str(refused.value)
+    with pytest.raises(InputError, match="is no Delta or Iceberg table, so it has no older versions"):
+        read_source(schemas, str(tmp_path / "rows"), 0)
+    with pytest.raises(InputError, match="must be a version or a time"):
+        read_source(schemas, "people", "the day before")
+    with pytest.raises(InputError, match="no older versions that Spark can read"):
+        polyveil.read("spark://default.people", as_of=0)
+    with pytest.raises(InputError, match="as_of is for a table that is given by its name"):
+        polyveil.anonymize(schemas.table("people"), WANTED, reading={"as_of": 0})
+    asked = ["anonymize", "spark://default.people", "--as-of", "0", "--out", str(tmp_path / "release")]
+    (tmp_path / "policy.yaml").write_text(json.dumps(WANTED))
+    run = CliRunner().invoke(app, [*asked, "--policy", str(tmp_path / "policy.yaml"), "--json"])
+    assert run.exit_code == 2
+    assert "Leave --as-of out" in json.loads(run.output)["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    ("kind", "as_of", "options"),
+    [
+        ("delta", "12", {"versionAsOf": "12"}),
+        ("delta", "2026-01-31T18:00+01:00", {"timestampAsOf": "2026-01-31T17:00:00.000Z"}),
+        ("iceberg", 8109744798576441359, {"snapshot-id": "8109744798576441359"}),
+        ("iceberg", "1970-01-02", {"as-of-timestamp": "86400000"}),
+        ("parquet", None, {}),
+    ],
+)
+def test_a_version_of_a_path_is_asked_for_in_the_words_of_its_lake(kind: str, as_of: Any, options: Any) -> None:
+    assert _options_at(kind, None if as_of is None else as_asked(as_of)) == options
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "(java.nio.file.AccessDeniedException) /lake/people: Permission denied",
+        "Could not read footer. Caused by: java.io.FileNotFoundException: /lake/people.parquet (Permission denied)",
+        "org.apache.hadoop.security.AccessControlException: user=spark, access=READ",
+    ],
+)
+def test_a_file_that_spark_may_not_read_is_said_with_what_to_grant(said: str) -> None:
+    """The first two were said by a server of Spark Connect that ran under another account than that of the files."""
+    from pyspark.errors import PySparkException
+
+    assert (
+        unreadable(PySparkException(said)) == "Spark's account is not allowed to read it. Grant it reading and listing"
+    )
+    assert unreadable(PySparkException("PATH_NOT_FOUND: /lake/permissions/people")) is None

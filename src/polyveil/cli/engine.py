@@ -55,10 +55,11 @@ def source_of(
         return data, {name: value for name, value in given.items() if name != "private"}
     if "private" in given:
         raise InputError("--private does not work with Spark, where rows have no numbers. Leave it out")
+    as_of = given.pop("as_of", None)
     if given:
         option = next(iter(given)).replace("_", "-")
         raise InputError(f"--{option} does not work with Spark, which reads Parquet and its own tables. Leave it out")
     from polyveil.engines.spark.session import read_source
 
-    frame = read_source(session_of(engine, master), data)
+    frame = read_source(session_of(engine, master), data, as_of)
     return frame, {} if block_rows is None else {"block_rows": block_rows}

@@ -14,10 +14,10 @@ from polyveil.errors import Fault, PolicyError
 from polyveil.policy.hierarchy import Hierarchy, HierarchyFault, flat
 from polyveil.policy.hierarchy_pairs import tree_from_pairs
 from polyveil.policy.publishing import Publish
-from polyveil.policy.rules import DateParts, File, HierarchyRule, Intervals, Mask, Order, Pairs, Tree, number_label
+from polyveil.policy.rules import DateParts, File, HierarchyRule, Intervals, Mask, Order, Pairs, Tree
 from polyveil.policy.schema import Column, ColumnType, Policy
 from polyveil.table.bound import BoundColumn
-from polyveil.table.domain import Domain, OrderedDomain, TreeDomain
+from polyveil.table.domain import Domain, NumberLabels, OrderedDomain, TreeDomain
 from polyveil.table.parse import (
     as_text,
     coarsened,
@@ -107,10 +107,10 @@ def _ordered_domain(kind: ColumnType, rule: HierarchyRule | None, cells: pl.Seri
         labels = tuple(day.isoformat() for day in days)
         return OrderedDomain("date", np.array(days_since_epoch(days)), labels, has_null)
     numbers = values.to_numpy().astype(np.float64)
-    labels = tuple(number_label(value) for value in numbers)
+    written = NumberLabels(numbers)
     if isinstance(rule, Intervals):
-        return _tree(rule.build(numbers.tolist(), labels), has_null)
-    return OrderedDomain("numeric", numbers, labels, has_null)
+        return _tree(rule.build(numbers.tolist(), tuple(written)), has_null)
+    return OrderedDomain("numeric", numbers, written, has_null)
 
 
 def _bind_text(name: str, column: Column, cells: pl.Series, table: Table, folder: Path) -> BoundColumn | list[Fault]:
@@ -155,7 +155,7 @@ def _checked(bound: BoundColumn) -> BoundColumn | list[Fault]:
     """The demands on the column that only its domain can answer."""
     place = f"columns.{bound.name}"
     faults = []
-    known = set(bound.domain.labels)
+    known = set(bound.domain.labels) if bound.column.levels else set()
     for level, values in bound.column.levels.items():
         unknown = [value for value in values if value not in known]
         if unknown:

@@ -58,6 +58,8 @@ class BoundColumn:
     def levels(self) -> IntArray:
         """The security level of each code."""
         levels = np.full(self.domain.size, DEFAULT_LEVEL, dtype=np.int64)
+        if not self.column.levels:
+            return levels
         code = {label: i for i, label in enumerate(self.domain.labels)}
         for level, values in self.column.levels.items():
             levels[[code[value] for value in values]] = level

@@ -5,15 +5,43 @@ Codes run from 0 to `size - 1`. Where a column has missing values, "missing" is 
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from polyveil.arrays import FloatArray, IntArray
 from polyveil.policy.hierarchy import Hierarchy
+from polyveil.policy.rules import number_label
+
+
+class NumberLabels(Sequence[str]):
+    """How numbers are written in a release, each made when it is asked for: texts of millions would fill the memory."""
+
+    def __init__(self, numbers: FloatArray) -> None:
+        self._numbers = numbers
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, at: int) -> str: ...
+    @overload
+    def __getitem__(self, at: slice) -> NumberLabels: ...
+    def __getitem__(self, at: int | slice) -> str | NumberLabels:
+        return NumberLabels(self._numbers[at]) if isinstance(at, slice) else number_label(self._numbers[at])
+
+    def __iter__(self) -> Iterator[str]:
+        return map(number_label, self._numbers)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +54,7 @@ class OrderedDomain:
 
     kind: Literal["numeric", "date", "ordinal"]
     positions: FloatArray
-    labels: tuple[str, ...]
+    labels: Sequence[str]
     has_null: bool = False
 
     @property

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,26 +16,20 @@ import pyarrow as pa
 
 from polyveil.engines.spark.digests import described
 from polyveil.engines.spark.faults import as_input_errors, refusal
-from polyveil.engines.spark.session import session_for
+from polyveil.engines.spark.session import in_sql, session_for, table_at
 from polyveil.errors import InputError, listed
 from polyveil.table.databases.described import DescribedColumn
 from polyveil.table.databases.marked import WRITER, MarkedSession
 from polyveil.table.databases.names import MANIFEST, Query, TableName, Wanted
 from polyveil.table.databases.place import Place
+from polyveil.table.lakes import as_asked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_PART = re.compile(r"`([^`]+)`|([^`.]+)")
 _RELEASED = ("boolean", "bigint", "double", "string", "date", "timestamp", "timestamp_ntz")
 _WHOLE = ("tinyint", "smallint", "int", "bigint")
 _PLAIN = (*_RELEASED, *_WHOLE)
-
-
-def in_sql(*names: str) -> str:
-    """Names with dots between their parts as SQL reads them literally."""
-    parts = [found[1] or found[2] for name in names for found in _PART.finditer(name)]
-    return ".".join(f"`{part}`" for part in parts)
 
 
 class CatalogSession(MarkedSession):
@@ -45,6 +40,10 @@ class CatalogSession(MarkedSession):
     def __init__(self, place: Place, *, writable: bool) -> None:
         super().__init__(place)
         self.spark = session_for(None)
+        self._asked: int | datetime | None = None
+
+    def at(self, as_of: str | int) -> None:
+        self._asked = as_asked(as_of)
 
     def locate(self, wanted: Wanted) -> str:
         if isinstance(wanted, Query):
@@ -60,15 +59,15 @@ class CatalogSession(MarkedSession):
         if waiting is not None:
             return [DescribedColumn(name, "string", name) for name in waiting.columns]
         with self._faults():
-            return [_described(name, kind) for name, kind in self.spark.table(source).dtypes]
+            return [_described(name, kind) for name, kind in table_at(self.spark, source, self._asked).dtypes]
 
     def batches(self, source: str, columns: Sequence[DescribedColumn]) -> Iterator[pa.RecordBatch]:
         if self.manifest is not None and source == self._sql(self.manifest[0]):
             yield from self.manifest[1].to_arrow().to_batches()
             return
         with self._faults():
-            found = self.spark.table(source).selectExpr(*(f"{column.sql} AS `{column.name}`" for column in columns))
-            table = found.toArrow()
+            found = table_at(self.spark, source, self._asked)
+            table = found.selectExpr(*(f"{column.sql} AS `{column.name}`" for column in columns)).toArrow()
         for i, field in enumerate(table.schema):
             if pa.types.is_timestamp(field.type) and field.type.tz is not None:
                 table = table.set_column(i, field.name, table[i].cast(pa.timestamp("us", "UTC")))

@@ -26,11 +26,11 @@ from polyveil.engines.spark.people import everybody, person_faults
 from polyveil.engines.spark.release import SparkRelease, is_catalog, local_path, write_anywhere
 from polyveil.engines.spark.rows import encoded, plant
 from polyveil.engines.spark.session import read_source, session_for
-from polyveil.engines.spark.tables import files_of, packed_tables, released_tables
+from polyveil.engines.spark.tables import files_of, released_tables, tables_to_order
 from polyveil.engines.spark.tree import WHOLE, BlockTree
 from polyveil.engines.spark.values import Values, bind_values
 from polyveil.engines.spark.verify import verify
-from polyveil.errors import Fault, PolicyError
+from polyveil.errors import Fault, InputError, PolicyError
 from polyveil.methods.base import Method
 from polyveil.models import Attribute, ClassStatistics, attributes_of, one_class
 from polyveil.models.people import Everybody
@@ -64,10 +64,14 @@ class Blocks:
 
 
 class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", SparkRelease]):
-    """`block_rows` is the size of the blocks in which the method works: larger ones lose less and need more memory."""
+    """`block_rows` is the size of the blocks in which the method works: larger ones lose less and need more memory.
 
-    def __init__(self, block_rows: int = BLOCK_ROWS) -> None:
+    `as_of` is a version or a time of a Delta or Iceberg table that is given by its name.
+    """
+
+    def __init__(self, block_rows: int = BLOCK_ROWS, as_of: str | int | None = None) -> None:
         self._block_rows = block_rows
+        self._as_of = as_of
         self._held: Coarsened | None = None
         self._published = False
 
@@ -140,7 +144,11 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
             check_target(local_path(out), overwrite=overwrite)
 
     def read(self, source: DataFrame | str) -> DataFrame:
-        return read_source(session_for(), source) if isinstance(source, str) else source
+        if isinstance(source, str):
+            return read_source(session_for(), source, self._as_of)
+        if self._as_of is not None:
+            raise InputError("as_of is for a table that is given by its name. Read the DataFrame as of that version")
+        return source
 
     def columns(self, table: DataFrame) -> Sequence[str]:
         return list(table.columns)
@@ -208,8 +216,8 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         manifest: dict[str, Any],
         seconds: Mapping[str, float],
     ) -> SparkRelease:
-        packed = packed_tables(found.outcome, found.plan)
-        return SparkRelease(tables, manifest, seconds, bound.values.bound.notes, packed=packed)
+        to_order = tables_to_order(found.outcome, found.plan)
+        return SparkRelease(tables, manifest, seconds, bound.values.bound.notes, to_order=to_order)
 
     def publish(
         self, release: SparkRelease, out: Path | str, *, overwrite: bool, report: bool, accept: Callable[[Any], None]
@@ -217,7 +225,7 @@ class SparkEngine(Engine["DataFrame", SparkInput, Blocks, Content, "DataFrame", 
         """As on one machine, but without a report, which needs the tables in memory."""
         tables = write_anywhere(release, out, overwrite=overwrite, accept=accept)
         self._published = True
-        return replace(release, tables=tables, packed={})
+        return replace(release, tables=tables, to_order={})
 
     def verify(self, written: Any) -> Verification:
         return verify(*written)

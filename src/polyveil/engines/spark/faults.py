@@ -28,6 +28,7 @@ _CATALOG = {
     "REQUIRES_SINGLE_PART_NAMESPACE": _NO_CATALOG,  # the name is then looked for in Spark's own catalog
     "SCHEMA_NOT_FOUND": "there is no such schema. Check the name, and that you may see it",
     "TABLE_OR_VIEW_NOT_FOUND": "there is no such table or view. Check the name, and that you may read it",
+    "UNSUPPORTED_FEATURE.TIME_TRAVEL": "this table has no older versions that Spark can read. Leave --as-of out",
     "TABLE_OR_VIEW_ALREADY_EXISTS": "somebody else just made this table. Name another schema, or wait for them",
     "LOCATION_ALREADY_EXISTS": "files of a table that a killed run began are still there. Remove the folder of the "
     "schema where Spark keeps its tables, or name another schema",
@@ -36,6 +37,7 @@ _CATALOG = {
 _DENIED = re.compile(r"PERMISSION|ACCESS.?DENIED|FORBIDDEN|UNAUTHORIZED|AccessControlException|(?<!:)\b403\b", re.I)
 _NO_BUCKET = re.compile(r"NoSuchBucket|UnknownStoreException|bucket .*does not exist|container does not exist", re.I)
 _UNWRITABLE = re.compile(r"Mkdirs failed to create|ParentNotDirectory|Read-only file system|Operation not permitted")
+_UNREADABLE = re.compile(r"AccessDeniedException|AccessControlException|[:(] ?Permission denied")
 _MISSING = re.compile(r"No module named '(\w+)")
 
 
@@ -59,6 +61,13 @@ def refusal(error: Exception) -> str | None:
     if _DENIED.search(condition):
         return f"permission is denied. Grant {_GRANTS}"
     return next((words for name, words in _CATALOG.items() if condition.startswith(name)), None)
+
+
+def unreadable(error: Exception) -> str | None:
+    """What storage says to a reader without the right to read, with what to grant; None if it said something else."""
+    if _UNREADABLE.search(str(error)):
+        return "Spark's account is not allowed to read it. Grant it reading and listing"
+    return None
 
 
 def _reason(condition: str, text: str) -> str:

@@ -12,6 +12,7 @@ import io
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -29,7 +30,7 @@ from polyveil.verification.findings import Finding
 from polyveil.verification.loss import NOTHING, Costs, summed_costs
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 SCHEMA = "shard int, kind string, name string, data binary"
 CLASS = "polyveil class"
@@ -207,10 +208,23 @@ def add_up(lines: DataFrame, judge: Judge, shards: int) -> Gathered:
 
 
 def by_shard(lines: DataFrame, shards: int) -> DataFrame:
-    """A partition for each shard; before Spark 4.1 some may share one."""
-    if hasattr(lines, "repartitionById"):
+    """A partition for each shard; some may share one before Spark 4.1, and where a server does not know the way."""
+    if hasattr(lines, "repartitionById") and _has_numbered_partitions(lines.sparkSession):
         return lines.repartitionById(shards, "shard")
     return lines.repartition(shards, "shard")
+
+
+@lru_cache(maxsize=1)
+def _has_numbered_partitions(spark: SparkSession) -> bool:
+    """A server of Spark Connect may be older than its client, or not be Spark; a job of one row tells."""
+    from pyspark.errors import PySparkException
+
+    if "connect" not in type(spark).__module__:
+        return True
+    try:
+        return bool(spark.range(1).repartitionById(1, "id").count())
+    except PySparkException:
+        return False
 
 
 def _dense(data: bytes, size: int) -> IntArray:

@@ -44,8 +44,8 @@ class PartWriter:
     """Writes the rows of one partition as one file of `folder`, and says what the manifest says of it."""
 
     folder: str
-    unpacked: Callable[[Iterable[pa.RecordBatch]], pa.Table | None] | None = None
-    """Makes rows of what a partition has, where they are packed."""
+    in_order: Callable[[Iterable[pa.RecordBatch]], pa.Table | None] | None = None
+    """Puts what a partition has into the order in which it is written."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from items_without_data(self._written(batches))
@@ -55,12 +55,13 @@ class PartWriter:
 
         held = [batch for batch in batches if batch.num_rows]
         context = TaskContext.get()
-        if not held or context is None:
+        if not held:
             return
         # A name of its own: of two attempts at a task, the one that Spark takes is the one whose file is listed.
-        attempt = f"part-{context.partitionId():05d}-{secrets.token_hex(8)}{ENDING_OF_PARTS}"
+        number = context.partitionId() if context else 0
+        attempt = f"part-{number:05d}-{secrets.token_hex(8)}{ENDING_OF_PARTS}"
         path = Path(self.folder) / attempt
-        rows = None if self.unpacked is None else self.unpacked(held)
+        rows = None if self.in_order is None else self.in_order(held)
         frame = storable(_frame(held) if rows is None else pl.DataFrame(pl.from_arrow(rows)))
         with path.open("wb") as sink:
             write_table(frame, sink, ENDING_OF_PARTS)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn, TypeGuard
 
 from polyveil.engines.spark.parts import PartWriter
-from polyveil.engines.spark.tables import Unpacked
+from polyveil.engines.spark.tables import InOrder
 from polyveil.errors import InputError
 from polyveil.releases.bundle import write_whole
 from polyveil.releases.database import write_release as write_to_database
@@ -31,8 +31,8 @@ class SparkRelease(DescribedRelease["DataFrame"]):
     seconds: Mapping[str, float] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     verification: Verification | None = None
-    packed: Mapping[str, tuple[DataFrame, Unpacked]] = field(default_factory=dict)
-    """The same tables where their rows are packed for the files they go to."""
+    to_order: Mapping[str, tuple[DataFrame, InOrder]] = field(default_factory=dict)
+    """The same tables before the worker that writes a file puts its rows into their order."""
 
     def verify(self) -> Verification:
         """Check the tables against the manifest, measured by Spark."""
@@ -83,7 +83,7 @@ def write_release(
     """Write the tables and their manifest whole or not at all, and give the list of files."""
 
     def fill(stage: Path) -> dict[str, Any]:
-        return write_tables(release.tables, stage, release.packed)
+        return write_tables(release.tables, stage, release.to_order)
 
     return write_whole(target, release.manifest, fill, overwrite=overwrite, accept=accept)
 
@@ -102,15 +102,15 @@ def local_path(path: Path | str) -> Path:
 
 
 def write_tables(
-    tables: Mapping[str, DataFrame], stage: Path, packed: Mapping[str, tuple[DataFrame, Unpacked]] | None = None
+    tables: Mapping[str, DataFrame], stage: Path, to_order: Mapping[str, tuple[DataFrame, InOrder]] | None = None
 ) -> dict[str, Any]:
     """The parts of every table, each written by one worker as releases are written everywhere, and listed by it."""
     files = {}
     for name, frame in tables.items():
         folder = stage / name
         folder.mkdir()
-        rows, unpacked = (packed or {}).get(name, (frame, None))
-        writer = PartWriter(str(folder.absolute()), None if unpacked is None else unpacked.table)
+        rows, in_order = (to_order or {}).get(name, (frame, None))
+        writer = PartWriter(str(folder.absolute()), None if in_order is None else in_order.table)
         written = rows.mapInArrow(writer, "part string, about string").collect()
         about = {part: json.loads(line) for part, line in written}
         for extra in {entry.name for entry in folder.iterdir()} - set(about):

@@ -33,54 +33,67 @@ def files_of(rows: int) -> int:
 
 
 @dataclass(frozen=True, eq=False)
-class Unpacked:
-    """Rows of one file from lines in which they are packed, in their secret order, with their published names."""
+class InOrder:
+    """Rows of one file in their secret order, with their published names; the worker sorts them.
+
+    Sorted before they reach the worker, they would be in order on Spark, but not on every server of Spark Connect.
+    """
 
     columns: Mapping[str, str]
     """The name of each published column, and of that which holds it."""
+    ordering: str
+    packed: bool = False
+    """Whether rows are packed in lines."""
 
     def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        yield from items_without_data(self._batches(batches))
+
+    def _batches(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         table = self.table(batches)
         yield from () if table is None else table.to_batches(max_chunksize=50_000)
 
     def table(self, batches: Iterable[pa.RecordBatch]) -> pa.Table | None:
         """All rows, or none."""
-        lines = [data for batch in batches for data in batch.column("data").to_pylist()]
-        if not lines:
+        held = [batch for batch in batches if batch.num_rows]
+        if not held:
             return None
-        rows = unpacked_table(lines)
-        order = pa.array(np.argsort(rows["ordering0"].to_numpy(), kind="stable"))
-        chosen = pa.table({name: rows[held] for name, held in self.columns.items()})
+        if self.packed:
+            rows = unpacked_table([data for batch in held for data in batch.column("data").to_pylist()])
+        else:
+            rows = pa.Table.from_batches(held)
+        order = pa.array(np.argsort(rows[self.ordering].to_numpy(), kind="stable"))
+        chosen = pa.table({name: rows[own] for name, own in self.columns.items()})
         return chosen.take(order).combine_chunks()
 
 
-def packed_tables(outcome: Coarsened, plan: Plan) -> dict[str, tuple[DataFrame, Unpacked]]:
-    """The tables of a release whose rows are packed: one partition for each file, and how its rows are unpacked."""
+def tables_to_order(outcome: Coarsened, plan: Plan) -> dict[str, tuple[DataFrame, InOrder]]:
+    """The tables of a release, each with one partition for each file, and how its rows are put into their order."""
     from pyspark.sql import functions as sf
 
-    if not plan.packed:
-        return {}
-    lines = outcome.frame.where(sf.col("kind") == "rows").select("shard", "data")
-    return {"table": (by_shard(lines, plan.files), Unpacked(_columns_of_first(plan, linked=False)))}
+    if plan.packed:
+        lines = outcome.frame.where(sf.col("kind") == "rows").select("shard", "data")
+        return {"table": (by_shard(lines, plan.files), InOrder(_columns_of_first(plan), "ordering0", packed=True))}
+    rows = outcome.frame.where(sf.col("summary").isNull())
+    if not plan.slices:
+        return {"table": _spread(rows, plan, 0, _columns_of_first(plan))}
+    rows = _numbered(rows, len(plan.slices))
+    layout = plan.form.layout(plan.values.policy, plan.slices)
+    groups = {about["group"]: f"g{number}" for number, about in enumerate(layout, start=1)}
+    tables = {"quasi": _spread(rows, plan, 0, {**_columns_of_first(plan, linked=True), **groups})}
+    for number, about in enumerate(layout, start=1):
+        tables[about["table"]] = _sensitive_table(rows, plan, number, about["group"], about.get("count"))
+    return tables
 
 
 def released_tables(outcome: Coarsened, plan: Plan) -> dict[str, DataFrame]:
     """The tables by name."""
-    from pyspark.sql import functions as sf
     from pyspark.sql.types import StructField, StructType
 
-    if plan.packed:
-        ((lines, unpacked),) = packed_tables(outcome, plan).values()
-        schema = StructType([StructField(n, outcome.schema[held].dataType) for n, held in unpacked.columns.items()])
-        return {"table": lines.mapInArrow(lambda batches: items_without_data(unpacked(batches)), schema)}
-    rows = outcome.frame.where(sf.col("summary").isNull())
-    if not plan.slices:
-        return {"table": _first_table(rows, plan, [])}
-    rows = _numbered(rows, len(plan.slices))
-    layout = plan.form.layout(plan.values.policy, plan.slices)
-    tables = {"quasi": _first_table(rows, plan, [about["group"] for about in layout])}
-    for number, about in enumerate(layout, start=1):
-        tables[about["table"]] = _sensitive_table(rows, plan, number, about["group"], about.get("count"))
+    tables = {}
+    for name, (rows, in_order) in tables_to_order(outcome, plan).items():
+        kinds = outcome.schema if plan.packed else rows.schema
+        schema = StructType([StructField(column, kinds[held].dataType) for column, held in in_order.columns.items()])
+        tables[name] = rows.mapInArrow(in_order, schema)
     return tables
 
 
@@ -98,7 +111,7 @@ def _numbered(rows: DataFrame, slices: int) -> DataFrame:
     return rows
 
 
-def _columns_of_first(plan: Plan, *, linked: bool) -> dict[str, str]:
+def _columns_of_first(plan: Plan, *, linked: bool = False) -> dict[str, str]:
     """The columns of the first table in the policy's order, and what holds them; linked, without sensitive ones."""
     values = plan.values
     coded = [column.bound.name for column in (*values.quasi, *values.sensitive)]
@@ -107,32 +120,26 @@ def _columns_of_first(plan: Plan, *, linked: bool) -> dict[str, str]:
     return {name: column_of[name] for name in values.policy.columns if name in column_of}
 
 
-def _first_table(rows: DataFrame, plan: Plan, groups: list[str]) -> DataFrame:
-    """Columns by name, then the group ids."""
-    from pyspark.sql import functions as sf
-
-    cells = [sf.col(held).alias(name) for name, held in _columns_of_first(plan, linked=bool(groups)).items()]
-    ids = [sf.col(f"g{number}").alias(name) for number, name in enumerate(groups, start=1)]
-    return _shuffled(rows, plan, 0).select(*cells, *ids)
-
-
-def _sensitive_table(rows: DataFrame, plan: Plan, number: int, group: str, count: str | None) -> DataFrame:
+def _sensitive_table(
+    rows: DataFrame, plan: Plan, number: int, group: str, count: str | None
+) -> tuple[DataFrame, InOrder]:
     """One slice: group ids and values, nothing else; with `count`, equal rows once with their number."""
     from pyspark.sql import functions as sf
 
     names = [column.bound.name for column in plan.values.sensitive]
     first = len(plan.values.quasi)
     column_of = {name: f"r{first + i}" for i, name in enumerate(names)}
-    cells = [column_of[name] for name in plan.slices[number - 1]]
+    own = {name: column_of[name] for name in plan.slices[number - 1]}
     order = f"ordering{number}"
-    kept = rows.where(sf.col(f"g{number}") != NOT_AVAILABLE).select(f"g{number}", *cells, order)
+    kept = rows.where(sf.col(f"g{number}") != NOT_AVAILABLE).select(f"g{number}", *own.values(), order)
     if count is not None:
-        kept = kept.groupBy(f"g{number}", *cells).agg(sf.count("*").alias("rows"), sf.min(order).alias(order))
-    published = [sf.col(cell).alias(name) for cell, name in zip(cells, plan.slices[number - 1], strict=True)]
-    counted = [] if count is None else [sf.col("rows").alias(count)]
-    return _shuffled(kept, plan, number).select(sf.col(f"g{number}").alias(group), *published, *counted)
+        kept = kept.groupBy(f"g{number}", *own.values()).agg(sf.count("*").alias("rows"), sf.min(order).alias(order))
+    counted = {} if count is None else {count: "rows"}
+    return _spread(kept, plan, number, {group: f"g{number}", **own, **counted})
 
 
-def _shuffled(rows: DataFrame, plan: Plan, table: int) -> DataFrame:
-    """Rows in the order of their secret numbers for this table."""
-    return rows.repartition(plan.files, f"ordering{table}").sortWithinPartitions(f"ordering{table}")
+def _spread(rows: DataFrame, plan: Plan, table: int, columns: Mapping[str, str]) -> tuple[DataFrame, InOrder]:
+    """Rows spread over files by their secret numbers for this table."""
+    ordering = f"ordering{table}"
+    held = rows.select(*dict.fromkeys(columns.values()), ordering)
+    return held.repartition(plan.files, ordering), InOrder(columns, ordering)

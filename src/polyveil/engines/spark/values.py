@@ -199,14 +199,18 @@ def value_counts(frame: DataFrame) -> dict[str, tuple[pa.Array, pa.Array]]:
     counted = parts.groupBy("position", "value", "kind").agg(sf.sum("rows").alias("rows"))
     most = len(names) * (MOST_VALUES + 1)  # a type for each column besides its values
     table = counted.limit(most + 1).toArrow()
-    found = {name: table.filter(pc.equal(table["position"], position)) for position, name in enumerate(names)}
-    for name, values in found.items():
+    found = {}
+    for position, name in enumerate(names):
+        own = pc.equal(table["position"], position)
+        values = table.filter(own).drop_columns("position")
         if values.num_rows > MOST_VALUES + 1:
             raise InputError(
                 f"the column {name} has more than {MOST_VALUES} distinct values, which is the most a column may have "
                 "here. Round its values, or give it the role identifier or insensitive"
             )
-    return {name: _one_column(values) for name, values in found.items()}
+        table = table.filter(pc.invert(own))  # one column after the other, so that no value is held twice for long
+        found[name] = _one_column(values)
+    return found
 
 
 def _one_column(table: pa.Table) -> tuple[pa.Array, pa.Array]:
