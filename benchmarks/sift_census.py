@@ -1,12 +1,13 @@
 """sift on Census-Income with 12, 20 and 30 quasi-identifiers, beside greedy growth, kaca and mondrian.
 
     python benchmarks/sift_census.py [--data FOLDER] [--rows 8000] [--quasi 12,20,30] [--efforts fast,balanced]
+                                      [--write]
 
 k = 5 alone, and with the detailed and the major occupation t-close at 0.2; the columns come in the order of the file,
 few-valued ones as sets. Greedy growth is written out here as Byun et al. 2007 describe it: the next class begins with
 the row farthest from the last one begun and takes the row that costs least until it holds; rows left over join the
 class that they cost least, or, where that breaks it, the first class with which it holds. Asked: `sift` loses less than
-all of them, and `balanced` no more than `fast`.
+all of them, and `balanced` no more than `fast`. `--write` puts the table into docs/methods/index.md.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 from adult import DATA
+from measured_pages import METHODS, markdown, percent, put
 from sift_effort import Asked, partition_of, table_of
 
 from polyveil.arrays import BoolArray, FloatArray, IntArray
@@ -37,20 +39,36 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=8000)
     parser.add_argument("--quasi", default="12,20,30")
     parser.add_argument("--efforts", default="fast,balanced")
+    parser.add_argument("--write", action="store_true")
     chosen = parser.parse_args()
     names = [
         name for name in pl.read_parquet_schema(chosen.data / FILE) if name not in (*OCCUPATIONS, "instance_weight")
     ]
+    columns: dict[str, dict[str, str]] = {}
     print(f"{'quasi':>5} {'asked':8} {'method':14} {'seconds':>8} {'CPU':>7} {'loss':>8}", flush=True)
     for count in map(int, chosen.quasi.split(",")):
         for t in (None, T):
             asked = Asked(FILE, tuple(names[:count]), OCCUPATIONS if t else (), t, chosen.rows, True)
-            compare(table_of(asked, chosen.data), count, t, chosen.efforts.split(","))
+            found = compare(table_of(asked, chosen.data), count, t, chosen.efforts.split(","))
+            columns[f"{count}, {f't = {t}' if t else 'k only'}"] = {
+                name: percent(loss / count) for name, loss in found.items()
+            }
+    if chosen.write:
+        methods = list(next(iter(columns.values())))
+        lines = [[_title(name), *(cells[name] for cells in columns.values())] for name in methods]
+        put("wide", markdown(["method", *columns], lines), METHODS)
 
 
-def compare(table: CodedTable, count: int, t: float | None, efforts: list[str]) -> None:
-    """A line for every method; what is not as asked is marked."""
+def _title(name: str) -> str:
+    if name == "greedy growth":
+        return "greedy growth (Byun et al. 2007)"
+    return {"balanced": "`sift`", "fast": "`sift`, fast"}.get(name, f"`{name}`")
+
+
+def compare(table: CodedTable, count: int, t: float | None, efforts: list[str]) -> dict[str, float]:
+    """A line for every method, and what each loses; what is not as asked is marked."""
     others, before = np.inf, np.inf
+    losses: dict[str, float] = {}
     for name in ("greedy growth", "kaca", "mondrian", *efforts):
         if name == "greedy growth":
             loss, took, busy = grown(table, t)
@@ -64,8 +82,10 @@ def compare(table: CodedTable, count: int, t: float | None, efforts: list[str]) 
             before = loss
         else:
             others = min(others, loss)
+        losses[name] = loss
         words = f"k, t {t}" if t else "k"
         print(f"{count:>5} {words:8} {name:14} {took:8.1f} {busy:7.1f} {loss:8.4f}{fault}", flush=True)
+    return losses
 
 
 class Growing:
