@@ -3,9 +3,8 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 CORES ?= 2
-# Tests wait for browsers, servers, disks and Spark: with four processes, two cores were idle almost a third of the time.
-# Each process takes up to a gigabyte.
-TESTERS ?= 6
+# Tests wait for browsers, servers and Spark about a fifth of their time: more processes than there are cores.
+TESTERS ?= 4
 CONSTRAINTS ?= constraints.txt
 # Modules are compiled when they are first imported: most of the installed ones never are.
 INSTALL := install --quiet --disable-pip-version-check --no-compile
