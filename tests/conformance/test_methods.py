@@ -1,8 +1,8 @@
 """Every registered method that can publish generalized tables keeps the same promises, whatever it does inside, on this
 machine and in Spark's blocks.
 
-A method that is added to the registry is covered here without further ado. Spark runs every method as it is by default;
-what a method's options change is a matter of the method, not of the engine.
+A method that is added to the registry is covered here without further ado. Spark runs every method as it is by default,
+searches with the least effort; what a method's options change is a matter of the method, not of the engine.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
 MAY_REFUSE = ("mbf", "msdcf", "mmdcf")
 """Bucket methods promise diversity only and may find no grouping; every other method can fall back on one class."""
 CASES = [("local", name, options) for name in GENERALIZING for options in VARIANTS.get(name, [{}])]
-CASES += [("spark", name, {}) for name in GENERALIZING]
+CASES += [("spark", name, {"effort": "fast"} if name in ("sift", "auto") else {}) for name in GENERALIZING]
 Case = tuple[str, str, dict[str, Any]]
 
 

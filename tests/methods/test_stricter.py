@@ -12,6 +12,7 @@ from polyveil.methods import Task
 from polyveil.methods._kernels.judge import compile_constraints, holds_classes, sensitive_matrix
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.losses import losses
+from polyveil.methods._search.rounds import CORES, SHARED_ROWS
 from polyveil.methods._search.stricter import (
     CLOSENESS,
     MOST_OF_FEW,
@@ -21,6 +22,7 @@ from polyveil.methods._search.stricter import (
     begin,
     best_search,
     nearly_free,
+    on_idle_cores,
     searched,
     settled,
     stricter,
@@ -163,6 +165,21 @@ def test_searches_side_by_side_find_what_each_finds_alone(seed: int) -> None:
         assert best_search(table, begin(table, judge, secret=4), "fast", 4, Clock(), silent).tolist() == best.tolist()
     assert not np.shares_memory(first.space.limits, judge.close_limit)
     assert (judge.close_limit == asked).all()
+
+
+def test_by_the_clock_a_table_of_one_part_is_searched_once_on_each_core() -> None:
+    tables = [random_table(3, rows=rows) for rows in (300, SHARED_ROWS)]
+    judges = [compile_constraints(models(table, 5, 0.6), attributes_of(table), table) for table in tables]
+    small, large = (begin(table, judge, secret=4) for table, judge in zip(tables, judges, strict=True))
+    others = list(on_idle_cores(small, secret=4))
+    assert (len(others), list(on_idle_cores(large, secret=4))) == (CORES - 1, [])
+    draws = {one.rng.bit_generator.state["state"]["state"] for one in (small, *others)}
+    assert len(draws) == CORES, "no two of them draw the same"
+    told: list[float] = []
+    with Clock(0.5) as clock:
+        labels = best_search(tables[0], small, 0.5, 4, clock, lambda done, loss: told.append(loss))
+    assert losses(small.space, small.rows, labels).sum() == pytest.approx(min(told) * 300)
+    assert holds_classes(judges[0], labels.astype(np.int64), sensitive_matrix(tables[0])).all()
 
 
 def test_a_cancel_stops_all_searches() -> None:

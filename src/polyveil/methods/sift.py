@@ -11,7 +11,7 @@ This package's own method.
    neighbouring classes are pooled and built anew, the smaller the more often, at first also where loss rises a little,
    then only where it falls. Every step keeps every model in every class. More effort first does what less effort does,
    and the best classes found are kept. Seconds count from the beginning and stop every step; the fewer moves there is
-   time for, the cooler the search begins.
+   time for, the cooler the search begins. Tables too small to be improved in parts are searched once on each core then.
 4. In tables of up to 50,000 rows, a closeness that hardly binds is taken to be as close as the classes are anyway. And
    demands somewhat stricter than those asked for are searched too where they begin with hardly more loss (one in tables
    of up to 50,000 rows, with `fast` 5,000, up to six where few rows lose anything): asking for less then does not lose

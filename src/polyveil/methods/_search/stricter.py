@@ -23,7 +23,7 @@ from polyveil.arrays import Codes, Places
 from polyveil.methods._kernels.judge import JudgeSpec, class_distances, sensitive_matrix
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.losses import losses
-from polyveil.methods._search.rounds import CORES, improve
+from polyveil.methods._search.rounds import CORES, SHARED_ROWS, improve
 from polyveil.methods._search.schedule import SETTLE, TINY, Effort, Tell, search
 from polyveil.methods._search.space import Flag, Rows, Space, copy_for_thread, make_space
 from polyveil.methods._search.start import PASS, SMALL, begin_by, best_start, floors_for, other_ways, plain_cuts
@@ -91,15 +91,16 @@ def best_search(
     table: CodedTable, first: Beginning, effort: Effort | float, secret: int, clock: Clock, tell: Tell
 ) -> Codes:
     """The best classes for the demand of `first` or, where chance may show, for a stricter one."""
-    if not (isinstance(effort, str) and (table.rows <= SMALL or few_affected(table, first))):
-        return searched(first, effort, clock, tell)[0]
-    whole = effort != "fast"
-    start = as_close_as_it_is(table, first, secret, clock, whole)
-    several = effort != "fast" or table.rows <= FEW_ROWS or few_affected(table, first)
-    starts = [start]
-    if start.loss > 0.0:
-        starts += nearly_free(table, start, secret, clock, whole) if several else ()
-        starts += begun_otherwise(start, secret, clock.stop) if table.rows <= TINY else ()
+    if isinstance(effort, str) and (table.rows <= SMALL or few_affected(table, first)):
+        whole = effort != "fast"
+        start = as_close_as_it_is(table, first, secret, clock, whole)
+        several = effort != "fast" or table.rows <= FEW_ROWS or few_affected(table, first)
+        starts = [start]
+        if start.loss > 0.0:
+            starts += nearly_free(table, start, secret, clock, whole) if several else ()
+            starts += begun_otherwise(start, secret, clock.stop) if table.rows <= TINY else ()
+    else:
+        start, starts = first, [first, *(on_idle_cores(first, secret) if clock.seconds < math.inf else ())]
     with ThreadPoolExecutor(CORES) as pool, Together(tell, clock.end, len(starts)) as told:
         running = [pool.submit(searched, one, effort, clock, told.one()) for one in starts]
         found = [search.result() for search in running]
@@ -234,6 +235,12 @@ def begun_otherwise(first: Beginning, secret: int, stop: Flag) -> Iterator[Begin
         labels, loss = begin_by(space, first.rows, way, int(rng.integers(2**31 - 1)), stop)
         if loss < math.inf:
             yield replace(first, space=space, labels=labels, loss=loss, rng=rng)
+
+
+def on_idle_cores(first: Beginning, secret: int) -> Iterator[Beginning]:
+    """The same search once more for each core that has nothing to do because the table is one part."""
+    for number in range(1, CORES if len(first.labels) < SHARED_ROWS else 1):
+        yield replace(first, space=copy_for_thread(first.space), rng=np.random.default_rng([secret, number]))
 
 
 def stricter(judge: JudgeSpec) -> list[JudgeSpec]:
