@@ -61,7 +61,7 @@ def main() -> None:
         found = make_method(MethodChoice(name="sift", **options)).partition(task)
         loss = measure_loss(table, found.class_of_row).information_loss
         show(effort, loss, table, began)
-        lines.append([f"`sift`, {effort}", percent(1.0 - loss / len(table.quasi))])
+        lines.append([f"`sift`, {effort}{' s' if effort[0].isdigit() else ''}", percent(1.0 - loss / len(table.quasi))])
     if asked.write:
         put("credit cards", markdown(["", "detail kept"], lines), METHODS)
 
