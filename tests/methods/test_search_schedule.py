@@ -18,17 +18,20 @@ from polyveil.methods._search.schedule import (
     HOT,
     MOST_REBUILT,
     ROUNDS,
+    WARMEST,
     WHOLE,
     WORK_OF_REBUILD,
+    State,
     heat_for,
     of_work,
     rebuilding_for,
+    rounds,
     schedule_of,
     search,
     shortened,
+    state_of,
     timed_rounds,
 )
-from polyveil.methods._search.start import floors_for
 from search_recounts import space_of
 from tables import random_table
 
@@ -52,7 +55,7 @@ def test_a_search_begins_hotter_with_time_for_more_moves() -> None:
 
 def test_rounds_by_the_clock_cool_down_and_settle() -> None:
     clock = Clock(100.0)
-    asked = timed_rounds(clock, 1.0)
+    asked = timed_rounds(clock, lambda: State(1.0, FEW_REBUILT))
     plans = [next(asked)[1], next(asked)[1]]
     assert [plan.start for plan in plans] == [0.0, 0.0]
     warm = []
@@ -92,7 +95,10 @@ def test_more_seconds_begin_with_the_whole_searches_of_fewer() -> None:
     plans = {}
     for seconds in (20.0, 80.0):
         clock = Clock(seconds)
-        asked, plans[seconds] = timed_rounds(clock, 1.0), [next(timed_rounds(clock, 1.0))[1]]
+        asked, plans[seconds] = (
+            timed_rounds(clock, lambda: State(1.0, FEW_REBUILT)),
+            [next(timed_rounds(clock, lambda: State(1.0, FEW_REBUILT)))[1]],
+        )
         next(asked)
         for _, plan in asked:
             plans[seconds].append(plan)
@@ -106,6 +112,25 @@ def test_more_seconds_begin_with_the_whole_searches_of_fewer() -> None:
     assert heated[20.0][:ROUNDS] == heated[80.0][:ROUNDS]
     assert short[1] < 2 * WHOLE  # what is left is one search that follows the clock
     assert plans[20.0][-1].start == plans[80.0][-1].start == 0.0
+
+
+def test_every_step_is_heated_and_rebuilds_as_fits_the_classes_found_by_then() -> None:
+    states = iter([State(1.0, 0.1), State(0.5, 1.0)])
+    fast, balanced = (schedule_of("fast", 10**4), schedule_of("balanced", 10**4))
+    plans = [plan for _, plan in rounds("balanced", Clock(), lambda: next(states), 10**4, 1.0)]
+    assert next(states, None) is None
+    first, last = plans[: len(fast)], plans[len(fast) :]
+    assert [plan.start for plan in first] == [plan.start for plan in fast]
+    assert [plan.start for plan in last] == [plan.start / 2 for plan in balanced[len(fast) :]]
+    assert first[0].rebuilds_per_class == pytest.approx(0.1 * first[0].moves_per_row)
+    assert last[0].rebuilds_per_class == pytest.approx(last[0].moves_per_row)
+
+
+def test_temperatures_are_shares_of_what_rows_with_loss_lose() -> None:
+    by_row, labels = np.array([0.0, 0.0, 0.5, 1.5]), np.array([0, 0, 1, 1], dtype=np.int32)
+    assert state_of(by_row, labels) == State(1.0, MOST_REBUILT)
+    assert state_of(by_row, labels, heat=False).mean == 0.0
+    assert state_of(9 * by_row, labels).mean == WARMEST
 
 
 def test_more_effort_does_first_what_less_effort_does() -> None:
@@ -144,9 +169,7 @@ def test_a_search_by_effort_ends_where_nothing_is_left_to_gain(
     lost = float(losses(space, rows, labels).sum()) / 200 / greatest_loss(space)
     monkeypatch.setattr("polyveil.methods._search.schedule.NEGLIGIBLE", lost * share + 1e-12)
     told: list[float] = []
-    found, _ = search(
-        space, rows, labels, "fast", floors_for(space), np.random.default_rng(1), lambda done, loss: told.append(done)
-    )
+    found, _ = search(space, rows, labels, "fast", np.random.default_rng(1), lambda done, loss: told.append(done))
     assert (found.tolist() != labels.tolist()) == changed
     assert told[-1] == 1.0
 
@@ -164,7 +187,7 @@ def test_rounds_that_gain_nothing_are_left_out(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("polyveil.methods._search.schedule.improve", gaining_nothing)
     for effort, rounds_done in (("fast", 3), ("balanced", 3 + 12 + 1)):
         plans.clear()
-        search(space, rows, labels, effort, floors_for(space), np.random.default_rng(1), lambda done, loss: None)
+        search(space, rows, labels, effort, np.random.default_rng(1), lambda done, loss: None)
         assert len(plans) == rounds_done
 
 
@@ -179,8 +202,6 @@ def test_a_search_by_the_clock_ends_once_nothing_is_lost() -> None:
     space, rows = space_of(table, 3, None)
     labels = np.repeat(np.arange(20, dtype=np.int32), 4)
     clock = Clock(600.0)
-    _, loss = search(
-        space, rows, labels, 600.0, floors_for(space), np.random.default_rng(1), lambda done, loss: None, clock=clock
-    )
+    _, loss = search(space, rows, labels, 600.0, np.random.default_rng(1), lambda done, loss: None, clock=clock)
     assert loss == 0.0
     assert clock.passed < 100.0

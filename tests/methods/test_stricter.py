@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,15 +15,19 @@ from polyveil.methods._kernels.judge import compile_constraints, holds_classes, 
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.losses import losses
 from polyveil.methods._search.rounds import CORES, SHARED_ROWS
+from polyveil.methods._search.schedule import Tell
 from polyveil.methods._search.stricter import (
     CLOSENESS,
+    FEW_SHARE,
     MOST_OF_FEW,
     SIZES,
+    Beginning,
     Together,
     as_close_as_it_is,
     begin,
     best_search,
     nearly_free,
+    not_behind,
     on_idle_cores,
     searched,
     settled,
@@ -148,6 +154,35 @@ def test_searches_side_by_side_tell_one_story() -> None:
     assert told == [(0.25, 2.0), (0.25, 2.0), (pytest.approx(0.65), 1.5), (pytest.approx(0.9), 1.5), (1.0, 1.5)]
 
 
+def test_a_stricter_demand_that_has_fallen_behind_is_not_searched_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Both begin with a short search; what it leaves of the stricter one is given up, and the story still ends at one.
+    table = random_table(3, rows=2000)
+    judge = compile_constraints(models(table, 5, 0.6), attributes_of(table), table)
+    first = begin(table, judge, secret=4)
+    assert first.affected > FEW_SHARE * table.rows
+    stricter_one = replace(first, loss=1.05 * first.loss, rng=np.random.default_rng(0))
+    assert not_behind([first, stricter_one]) == [first]
+    assert not_behind([stricter_one, first]) == [stricter_one, first]
+    asked: list[tuple[Beginning, Any, Any]] = []
+
+    def noted(start: Beginning, effort: Any, clock: Clock, tell: Tell, after: Any = None) -> Beginning:
+        asked.append((start, effort, after))
+        tell(1.0, start.loss / table.rows)
+        return start
+
+    monkeypatch.setattr("polyveil.methods._search.stricter.nearly_free", lambda *_: iter([stricter_one]))
+    monkeypatch.setattr("polyveil.methods._search.stricter.searched", noted)
+    told: list[float] = []
+    best_search(table, first, "balanced", 4, Clock(), lambda done, loss: told.append(done))
+    short, whole = asked[:2], asked[2:]
+    assert {(id(one), effort, after) for one, effort, after in short} == {
+        (id(one), "fast", None) for one in (first, stricter_one)
+    }
+    assert whole == [(first, "balanced", "fast")]
+    assert told == sorted(told)
+    assert told[-1] == pytest.approx(1.0)
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_searches_side_by_side_find_what_each_finds_alone(seed: int) -> None:
     # Enough rows to be divided, which lowers the limits of closeness for a while: no other search may see that.
@@ -160,7 +195,7 @@ def test_searches_side_by_side_find_what_each_finds_alone(seed: int) -> None:
 
     first = begin(table, judge, secret=4)
     alone = [searched(start, "fast", Clock(), silent) for start in (first, *nearly_free(table, first, secret=4))]
-    best = min(alone, key=lambda found: found[1])[0]
+    best = min(alone, key=lambda found: found.loss).labels
     for _ in range(2):
         assert best_search(table, begin(table, judge, secret=4), "fast", 4, Clock(), silent).tolist() == best.tolist()
     assert not np.shares_memory(first.space.limits, judge.close_limit)

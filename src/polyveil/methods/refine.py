@@ -16,7 +16,6 @@ from polyveil.methods._kernels.reachable import Basis, basis_without, with_suppr
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.schedule import Effort, search, seconds_of
 from polyveil.methods._search.space import make_space
-from polyveil.methods._search.start import floors_for
 from polyveil.methods.base import Task
 from polyveil.methods.sift import report_loss
 from polyveil.partition import Partition, partition_of
@@ -32,7 +31,7 @@ def refine(task: Task, partition: Partition, effort: Effort | float = "fast") ->
     labels = partition.class_of_row[kept].astype(np.int32)
     with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
         tell = report_loss(task, effort, clock)
-        found, _ = search(space, rows, labels, effort, floors_for(space), task.rng, tell, heat=False, clock=clock)
+        found, _ = search(space, rows, labels, effort, task.rng, tell, heat=False, clock=clock)
     refined = partition_of(with_suppressed(found.astype(np.int64), basis, task.table.rows))
     return replace(refined, found={**partition.found, "refined": effort})
 

@@ -194,7 +194,6 @@ def improved(task: Task, found: Partition, effort: Any = "fast") -> Partition:
     from polyveil.methods._search.rounds import Round, improve
     from polyveil.methods._search.schedule import ALL_MOVES, COLD, FEW_MOVES, MOST_MOVES, cooling
     from polyveil.methods._search.space import make_space
-    from polyveil.methods._search.start import floors_for
     from polyveil.methods.refine import basis_of
 
     wide = over_all(task)
@@ -205,7 +204,7 @@ def improved(task: Task, found: Partition, effort: Any = "fast") -> Partition:
     moves = MOVES.get(str(effort), min(max(ALL_MOVES / len(kept), FEW_MOVES), MOST_MOVES))
     plan = (*cooling(Round(moves / ROUNDS, 0.0), ROUNDS, COLD), Round(2.0, 0.0, passes=2))
     for number, work in enumerate(plan):
-        labels, loss = improve(space, rows, labels, work, floors_for(space), task.rng)
+        labels, loss = improve(space, rows, labels, work, task.rng)
         if loss < least and holds(basis.table, labels.astype(np.int64), wide):
             best, least = labels, loss
         task.progress.advance((number + 1) / len(plan), "moving rows between groups")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from polyveil.arrays import Codes, IntArray
+from polyveil.arrays import Codes
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._search.absorb import absorb_all, merge_rest
 from polyveil.methods._search.classes import Classes, classes_of, labels_of, total_loss
@@ -35,22 +35,21 @@ def arrange(
     reach: float,
     most_rows: int,
     most_neighbours: int,
-    floors: IntArray,
+    floor: int,
     seed: int,
     stop: Flag,
 ) -> tuple[Codes, float]:
     """New labels and their total loss, which is infinite if there was no time to finish.
 
     A rebuild starts from `labels`, and `GROW` completes those of `grow`; the other ways do not look at them. All but a
-    rebuild seed the random numbers. `floors` are the least sizes of classes taken out of a pool: one of them by chance
-    in a rebuild, the first one to begin with.
+    rebuild seed the random numbers. `floor` is the least size of a class that `SIFT` takes out of a pool.
     """
     used = 0
     for r in range(len(labels)):
         used = max(used, labels[r] + 1)
     if way == REBUILD:
         classes = classes_of(space, rows, labels, used + min(used + 64, len(labels) // space.least))
-        rebuild(space, rows, classes, orders, attempts, temperature, reach, most_rows, most_neighbours, floors, stop)
+        rebuild(space, rows, classes, orders, attempts, temperature, reach, most_rows, most_neighbours, stop)
         return labels_of(classes), total_loss(classes)
     np.random.seed(seed)  # noqa: NPY002 - kernels have no generators
     order, found = numbers(len(rows.tuple_of)), numbers(len(rows.tuple_of))
@@ -61,7 +60,7 @@ def arrange(
             found[order[i]] = listed[i]
         return found, total_loss(classes_of(space, rows, found, number))
     if way == SIFT:
-        number = sift_rows(space, rows, order, floors[0], 0.0, found, stop)
+        number = sift_rows(space, rows, order, floor, 0.0, found, stop)
         classes = classes_of(space, rows, found, number + 1)
     else:
         classes = classes_of(space, rows, labels, used + 1)

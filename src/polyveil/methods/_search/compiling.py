@@ -144,7 +144,7 @@ def compile_unit(unit: str, kind: str) -> None:
     if unit == "arrange":
         empty = np.zeros((0, table.rows), dtype=np.int32)
         orders = Orders(empty, empty, empty, np.zeros(2, dtype=np.int64))
-        arrange(space, rows, labels, orders, SIFT, 0, 0.0, 0.0, 0, 0, np.array([space.least]), 1, stop)
+        arrange(space, rows, labels, orders, SIFT, 0, 0.0, 0.0, 0, 0, space.least, 1, stop)
     elif unit == "exact":
         best_grouping(table, judge)
     elif unit == "move":

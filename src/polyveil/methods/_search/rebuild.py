@@ -62,7 +62,6 @@ def rebuild(
     reach: float,
     most_rows: int,
     most_neighbours: int,
-    floors: IntArray,
     stop: Flag,
 ) -> float:
     """Try to rebuild neighbourhoods of up to `most_rows` rows, or to divide large classes; returns the fall in loss."""
@@ -90,8 +89,7 @@ def rebuild(
             for i in range(len(order)):
                 labels[order[i]] = listed[i]
         else:
-            floor = floors[np.random.randint(len(floors))]  # noqa: NPY002
-            found = sift_rows(space, local, order, floor, JITTER, labels, stop)
+            found = sift_rows(space, local, order, space.least, JITTER, labels, stop)
         if found == 0 or stop[0] != 0:
             continue
         fresh = classes_of(space, local, labels, found)

@@ -61,7 +61,6 @@ def improve(
     rows: Rows,
     labels: Codes,
     plan: Round,
-    floors: IntArray,
     rng: np.random.Generator,
     stop: Flag | None = None,
 ) -> tuple[Codes, float]:
@@ -79,9 +78,7 @@ def improve(
             return labels[members], np.nan
         here = Rows(rows.codes[members], rows.tuple_of[members])
         _, local = np.unique(labels[members], return_inverse=True)
-        return improve_part(
-            copy_for_thread(space), here, local.astype(np.int32), plan, floors, int(seeds[number]), stop
-        )
+        return improve_part(copy_for_thread(space), here, local.astype(np.int32), plan, int(seeds[number]), stop)
 
     results = on_all_cores(work, len(parts), stop)
     fresh = joined_labels(parts, [found for found, _ in results])
@@ -147,9 +144,7 @@ def classes_in_order(
     return np.argsort(first, kind="stable")
 
 
-def improve_part(
-    space: Space, rows: Rows, labels: Codes, plan: Round, floors: IntArray, seed: int, stop: Flag
-) -> tuple[Codes, float]:
+def improve_part(space: Space, rows: Rows, labels: Codes, plan: Round, seed: int, stop: Flag) -> tuple[Codes, float]:
     """Move rows, rebuild neighbourhoods and move rows again in one part: the new labels and the loss.
 
     Two kernels that are compiled side by side: one that moves, one that arranges anew.
@@ -161,7 +156,7 @@ def improve_part(
         return move_rows(space, rows, labels, moves, wanted, start, end, plan.passes, seed, stop)[:2]
     labels, loss, orders = move_rows(space, rows, labels, moves, wanted, start, end, 0, seed, stop)
     limits = (plan.most_rows, plan.most_neighbours)
-    labels, loss = rebuild_rows(space, rows, labels, orders, float(plan.rebuilds_per_class), end, *limits, floors, stop)
+    labels, loss = rebuild_rows(space, rows, labels, orders, float(plan.rebuilds_per_class), end, *limits, stop)
     if plan.passes > 0:
         labels, loss, _ = move_rows(space, rows, labels, 0.0, 0, start, end, plan.passes, seed, stop)
     return labels, loss
@@ -176,14 +171,13 @@ def rebuild_rows(
     temperature: float,
     most_rows: int,
     most_neighbours: int,
-    floors: IntArray,
     stop: Flag,
 ) -> tuple[Codes, float]:
     """Rebuild neighbourhoods of one part: the new labels and the loss."""
     used = int(labels.max()) + 1
     attempts, reach = int(per_class * used), max(REACH, REACH_CLASSES * len(labels) / used)
     return arrange(
-        space, rows, labels, orders, REBUILD, attempts, temperature, reach, most_rows, most_neighbours, floors, 0, stop
+        space, rows, labels, orders, REBUILD, attempts, temperature, reach, most_rows, most_neighbours, 0, 0, stop
     )
 
 

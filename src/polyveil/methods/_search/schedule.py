@@ -10,11 +10,11 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
-from polyveil.arrays import Codes, FloatArray, IntArray
+from polyveil.arrays import Codes, FloatArray
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.losses import greatest_loss, losses
 from polyveil.methods._search.rounds import Round, improve
@@ -48,7 +48,7 @@ NEGLIGIBLE = 0.0002
 """A search by effort ends when so small a share of all detail is lost: there is nothing left to gain."""
 HARDLY_GAINED = 1e-4
 """A round that only lowers the loss is left out if the one before it, of the same kind, gained a smaller share."""
-LEAST_BALANCED, MOST_BALANCED, ALL_BALANCED = 36.0, 90.0, 4_000_000
+LEAST_BALANCED, MOST_BALANCED, ALL_BALANCED = 36.0, 120.0, 4_000_000
 """Work per row in a round of a balanced search: as much as makes so much in all, within bounds."""
 WORK_OF_REBUILD, WORK_OF_PASS, WORK_OF_ROUND = 3.0, 2.5, 0.5
 """What a rebuild for each class, a pass over all rows and the beginning of a round take, in attempts to move a row."""
@@ -86,16 +86,31 @@ def of_work(work: float, rebuilding: float) -> Round:
     return Round(moves_per_row=moves, rebuilds_per_class=rebuilding * moves)
 
 
-def schedule_of(effort: Effort, rows: int, rebuilding: float = FEW_REBUILT) -> tuple[Round, ...]:
-    """The rounds of an effort: first those of the lesser one, so that more effort never ends with more loss."""
+def schedule_of(effort: Effort, rows: int, after: Effort | None = None) -> tuple[Round, ...]:
+    """The rounds of an effort: first those of the lesser ones, so that more effort never ends with more loss."""
+    return tuple(plan for step in steps_of(effort, after) for plan in own_rounds(step, rows, FEW_REBUILT))
+
+
+def steps_of(effort: Effort, after: Effort | None = None) -> tuple[Effort, ...]:
+    """An effort and before it the lesser ones, the least first; without those done after another effort."""
+    steps: tuple[Effort, ...] = ("fast", "balanced", "thorough")
+    return steps[steps.index(after) + 1 if after else 0 : steps.index(effort) + 1]
+
+
+def share_of(part: Effort, effort: Effort, rows: int) -> float:
+    """The share of a lesser effort in the work of an effort."""
+    first, whole = (sum(work_of(plan) for plan in schedule_of(one, rows)) for one in (part, effort))
+    return first / whole
+
+
+def own_rounds(effort: Effort, rows: int, rebuilding: float) -> tuple[Round, ...]:
+    """The rounds that an effort adds to those of the lesser one."""
     work = min(max(ALL_BALANCED / max(rows, 1), LEAST_BALANCED), MOST_BALANCED)
     whole = (*cooling(of_work(work, rebuilding), 12), *([SETTLE] * 3))
     if effort == "balanced":
-        longer = (*cooling(of_work(2.0 * work, rebuilding), 12), *([SETTLE] * 3))
-        return (*schedule_of("fast", rows, rebuilding), *(longer if rows <= TINY else whole))
+        return (*cooling(of_work(2.0 * work, rebuilding), 12), *([SETTLE] * 3)) if rows <= TINY else whole
     if effort == "thorough":
-        own = (*cooling(of_work(2.0 * work, rebuilding), 40), *([SETTLE] * 6))
-        return (*schedule_of("balanced", rows, rebuilding), *own)
+        return (*cooling(of_work(2.0 * work, rebuilding), 40), *([SETTLE] * 6))
     moves = min(max(ALL_MOVES / max(rows, 1), FEW_MOVES), MOST_MOVES)
     if rows > LARGE:
         return (PASS, PASS, *cooling(Round(moves, FEW_REBUILDS), 1, COLD), PASS)
@@ -110,19 +125,19 @@ def search(
     rows: Rows,
     labels: Codes,
     effort: Effort | float,
-    floors: IntArray,
     rng: np.random.Generator,
     tell: Tell,
     heat: bool = True,
     clock: Clock | None = None,
+    after: Effort | None = None,
 ) -> tuple[Codes, float]:
     """Improve classes as much as the effort allows: the best labels found and their total loss.
 
     Without `heat` no step raises the loss, and what a method arranged is changed only where that pays at once.
-    Seconds count from when the clock was made, or from now.
+    Seconds count from when the clock was made, or from now. `after` is the effort that the classes have had already.
     """
     with Clock(seconds_of(effort)) if clock is None else nullcontext(clock) as running:
-        return _search(space, rows, labels, effort, floors, rng, tell, heat, running)
+        return _search(space, rows, labels, effort, rng, tell, heat, running, after)
 
 
 def _search(
@@ -130,11 +145,11 @@ def _search(
     rows: Rows,
     labels: Codes,
     effort: Effort | float,
-    floors: IntArray,
     rng: np.random.Generator,
     tell: Tell,
     heat: bool,
     clock: Clock,
+    after: Effort | None,
 ) -> tuple[Codes, float]:
     n = len(labels)
     by_row = losses(space, rows, labels)
@@ -142,13 +157,17 @@ def _search(
     tell(0.0, least / n)
     negligible = NEGLIGIBLE * n * greatest_loss(space) if isinstance(effort, str) else 0.0
     settled = False
-    for done, plan in rounds(effort, clock, by_row, rebuilding_for(by_row, labels), heat):
+
+    def now() -> State:
+        return state_of(losses(space, rows, best), best, heat)
+
+    for done, plan in rounds(effort, clock, now, n, float((by_row > 0).mean()), after):
         if least <= 0.0 and not isinstance(effort, str):  # nothing to gain: the seconds left are not waited for
             break
         if least <= negligible or (settled and plan.start == 0.0 and isinstance(effort, str)):
             tell(done, least / n)
             continue
-        labels, loss = improve(space, rows, labels, plan, floors, rng, clock.stop)
+        labels, loss = improve(space, rows, labels, plan, rng, clock.stop)
         settled = plan.start == 0.0 and loss > (1.0 - HARDLY_GAINED) * least
         if loss < least:
             best, least = labels, loss
@@ -165,20 +184,41 @@ def seconds_of(effort: Effort | float) -> float:
     return effort if isinstance(effort, (int, float)) else math.inf
 
 
-def rounds(
-    effort: Effort | float, clock: Clock, by_row: FloatArray, rebuilding: float, heat: bool
-) -> Iterator[tuple[float, Round]]:
-    """The rounds to do, each with the share of the work done after it; `by_row` is the loss of every row at first."""
+class State(NamedTuple):
+    """What rounds depend on: the mean loss that temperatures are shares of, and rebuilds per class for each move."""
+
+    mean: float
+    rebuilding: float
+
+
+def state_of(by_row: FloatArray, labels: Codes, heat: bool = True) -> State:
+    """What the rounds that go on from these classes depend on; `by_row` is the loss of every row."""
     positive = by_row[by_row > 0]
     mean = min(float(positive.mean()), WARMEST) if heat and len(positive) else 0.0
+    return State(mean, rebuilding_for(by_row, labels))
+
+
+def rounds(
+    effort: Effort | float,
+    clock: Clock,
+    now: Callable[[], State],
+    rows: int,
+    affected: float,
+    after: Effort | None = None,
+) -> Iterator[tuple[float, Round]]:
+    """The rounds to do, each with the share of the work done after it; `affected` is the share of rows with loss.
+
+    Every step is heated and rebuilds as fits the best classes found by then.
+    """
     if isinstance(effort, (int, float)):
-        yield from timed_rounds(clock, mean, rebuilding)
+        yield from timed_rounds(clock, now)
         return
-    affected = len(positive) / max(len(by_row), 1)
-    plans = shortened(schedule_of(effort, len(by_row), rebuilding), affected)
-    work = np.cumsum([work_of(plan, affected) for plan in plans])
-    for done, plan in zip(work / work[-1], plans, strict=True):
-        yield float(done), replace(plan, start=mean * plan.start, end=mean * plan.end)
+    work = np.cumsum([work_of(plan, affected) for plan in shortened(schedule_of(effort, rows, after), affected)])
+    done = iter(work / work[-1])
+    for step in steps_of(effort, after):
+        mean, rebuilding = now()
+        for plan in shortened(own_rounds(step, rows, rebuilding), affected):
+            yield float(next(done)), replace(plan, start=mean * plan.start, end=mean * plan.end)
 
 
 def shortened(plans: tuple[Round, ...], affected: float) -> tuple[Round, ...]:
@@ -196,7 +236,7 @@ def work_of(plan: Round, affected: float = 1.0) -> float:
     return plan.moves_per_row + rebuilt + WORK_OF_PASS * affected * plan.passes + WORK_OF_ROUND
 
 
-def timed_rounds(clock: Clock, mean: float, rebuilding: float = FEW_REBUILT) -> Iterator[tuple[float, Round]]:
+def timed_rounds(clock: Clock, now: Callable[[], State]) -> Iterator[tuple[float, Round]]:
     """Small rounds whose temperature follows the clock; the last fifth of the time settles.
 
     Two rounds that only lower the loss come first. They tell how much work there is time for, and so how hot to begin.
@@ -204,11 +244,11 @@ def timed_rounds(clock: Clock, mean: float, rebuilding: float = FEW_REBUILT) -> 
     """
     yield _share(clock), PASS
     before = clock.passed
-    yield _share(clock), of_work(PROBED, rebuilding)
+    yield _share(clock), of_work(PROBED, now().rebuilding)
     last, per_work = SETTLING * clock.seconds, max(clock.passed - before, 1e-9) / PROBED
-    if mean > 0.0:
-        yield from whole_searches(clock, mean, last, per_work, rebuilding)
-    first = clock.passed
+    if now().mean > 0.0:
+        yield from whole_searches(clock, now, last, per_work)
+    first, (mean, rebuilding) = clock.passed, now()
     work = max(last - first, 0.0) / per_work
     hot = heat_for(work)
     small = of_work(min(max(work / ROUNDS, FEWEST_MOVES), SMALL_ROUND), rebuilding)
@@ -221,7 +261,7 @@ def timed_rounds(clock: Clock, mean: float, rebuilding: float = FEW_REBUILT) -> 
 
 
 def whole_searches(
-    clock: Clock, mean: float, last: float, per_work: float, rebuilding: float
+    clock: Clock, now: Callable[[], State], last: float, per_work: float
 ) -> Iterator[tuple[float, Round]]:
     """Whole searches, each of twice the work of the one before, as long as they take at most half of the time left.
 
@@ -229,7 +269,7 @@ def whole_searches(
     """
     work = WHOLE
     while work * per_work <= (last - clock.passed) / 2.0:
-        begun = clock.passed
+        begun, (mean, rebuilding) = clock.passed, now()
         for plan in (*cooling(of_work(work / ROUNDS, rebuilding), ROUNDS), SETTLE, SETTLE):
             yield _share(clock), replace(plan, start=mean * plan.start, end=mean * plan.end)
         per_work, work = max((clock.passed - begun) / work, 1e-9), 2.0 * work

@@ -55,15 +55,15 @@ Way = tuple[int, int]
 """A way to begin (`arrange.SIFT`, `DIVIDE`, `GROW` or `CUT`) and the least size of a class to take out of a pool."""
 
 
-def floors_for(space: Space) -> IntArray:
+def floors_for(space: Space) -> list[int]:
     """The least sizes to try."""
     above = [step for step in LADDER if step > space.least] if space.width > 0 else []
-    return np.array([space.least, *above], dtype=np.int64)
+    return [space.least, *above]
 
 
 def beginnings(space: Space) -> list[Way]:
     """The ways to begin besides plain cuts."""
-    floors = [int(floor) for floor in floors_for(space)]
+    floors = floors_for(space)
     return [*((SIFT, floor) for floor in floors), (DIVIDE, space.least), *((GROW, floor) for floor in floors)]
 
 
@@ -84,7 +84,7 @@ def begin_by(space: Space, rows: Rows, way: Way, seed: int, stop: Flag) -> tuple
     if way[0] == GROW:
         orders = move_rows(space, rows, labels, 0.0, GROW_ORDERS, 0.0, 0.0, 0, seed, stop)[2]
         labels = grow(space, rows, orders, way[1], seed, stop)
-    return arrange(space, rows, labels, orders, way[0], 0, 0.0, 0.0, 0, 0, np.array([way[1]]), seed, stop)
+    return arrange(space, rows, labels, orders, way[0], 0, 0.0, 0.0, 0, 0, way[1], seed, stop)
 
 
 def no_orders(rows: int) -> Orders:
@@ -130,14 +130,14 @@ def best_start(
             labels = joined_labels(regions, [one.labels for one in found])
     if n > SMALL or stop[0]:
         return labels
-    return improve(space, rows, labels, PASS, np.array([space.least]), rng, stop)[0]
+    return improve(space, rows, labels, PASS, rng, stop)[0]
 
 
 def chosen_ways(space: Space, rows: Rows, rng: np.random.Generator, seed: int, clock: Clock, whole: bool) -> list[Way]:
     """The ways that lose least on some of the rows after these have moved once, if there is time for them on all."""
     n, ways, number = len(rows.tuple_of), beginnings(space), SOME
     if n > SMALL:
-        ways, number = [(SIFT, int(floors_for(space)[:2][-1])), (GROW, space.least)], SOME_OF_MANY
+        ways, number = [(SIFT, floors_for(space)[:2][-1]), (GROW, space.least)], SOME_OF_MANY
     elif whole:
         number = n
     if clock.seconds < SHORT:
@@ -184,7 +184,7 @@ def tried(
         own, here = copy_for_thread(space), Rows(rows.codes[members], rows.tuple_of[members])
         labels, loss = begin_by(own, here, way, seed + number, stop)
         if loss < np.inf and moving:
-            labels, loss = improve_part(own, here, labels, PASS, np.array([space.least]), seed + number, stop)
+            labels, loss = improve_part(own, here, labels, PASS, seed + number, stop)
         return Try(labels, loss, time.monotonic() - began)
 
     found = on_all_cores(work, len(regions) * len(ways), stop)

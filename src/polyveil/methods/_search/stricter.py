@@ -14,7 +14,7 @@ import math
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from operator import itemgetter
+from operator import attrgetter
 from threading import Lock
 
 import numpy as np
@@ -24,9 +24,9 @@ from polyveil.methods._kernels.judge import JudgeSpec, class_distances, sensitiv
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.losses import losses
 from polyveil.methods._search.rounds import CORES, SHARED_ROWS, improve
-from polyveil.methods._search.schedule import SETTLE, TINY, Effort, Tell, search
+from polyveil.methods._search.schedule import SETTLE, TINY, Effort, Tell, search, share_of
 from polyveil.methods._search.space import Flag, Rows, Space, copy_for_thread, make_space
-from polyveil.methods._search.start import PASS, SMALL, begin_by, best_start, floors_for, other_ways, plain_cuts
+from polyveil.methods._search.start import PASS, SMALL, begin_by, best_start, other_ways, plain_cuts
 from polyveil.table.coded import CodedTable
 
 CLOSENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
@@ -40,6 +40,10 @@ classes found with it use what the looser one allows."""
 FEW, FEW_SHARE, HARDLY_MORE_OF_FEW, MOST_OF_FEW = 3000, 0.1, 1.5, 6
 """Up to so many rows with loss, and such a share of all, chance shows in tables of any size and is greater; a search is
 cheap then."""
+SHORT: Effort = "fast"
+BEHIND = 1.03
+"""A longer search first does what a short one does; a stricter demand that loses so many times as much by then is not
+searched on."""
 FEW_ROWS = 5000
 """A fast search looks at stricter demands in tables of up to so many rows."""
 SURELY_MORE = 3.0
@@ -101,11 +105,23 @@ def best_search(
             starts += begun_otherwise(start, secret, clock.stop) if table.rows <= TINY else ()
     else:
         start, starts = first, [first, *(on_idle_cores(first, secret) if clock.seconds < math.inf else ())]
+    after: Effort | None = None
     with ThreadPoolExecutor(CORES) as pool, Together(tell, clock.end, len(starts)) as told:
-        running = [pool.submit(searched, one, effort, clock, told.one()) for one in starts]
+        share = 0.0
+        if isinstance(effort, str) and effort != SHORT and len(starts) > 1 and not few_affected(table, first):
+            after, share = SHORT, share_of(SHORT, effort, table.rows)
+            begun = [pool.submit(searched, one, SHORT, clock, told.one(share)) for one in starts]
+            starts = not_behind([search.result() for search in begun])
+            told.expected -= (1.0 - share) * (len(begun) - len(starts))
+        running = [pool.submit(searched, one, effort, clock, told.one(1.0 - share), after) for one in starts]
         found = [search.result() for search in running]
-    labels, loss = min([*found, (first.labels, first.loss)], key=itemgetter(1))
-    return labels if start is first else settled(first, labels, loss, clock.stop)
+    best = min([*found, first], key=attrgetter("loss"))
+    return best.labels if start is first else settled(first, best.labels, best.loss, clock.stop)
+
+
+def not_behind(searches: list[Beginning]) -> list[Beginning]:
+    """Those to search on: the demand itself, which comes first, and what does not lose clearly more than it by now."""
+    return [one for one in searches if one is searches[0] or one.loss <= BEHIND * searches[0].loss]
 
 
 def as_close_as_it_is(
@@ -142,7 +158,7 @@ def _hardly_binding(start: Beginning, places: Places) -> JudgeSpec:
 def settled(first: Beginning, labels: Codes, loss: float, stop: Flag | None = None) -> Codes:
     """Classes found for a stricter demand, improved once more as far as that of `first` allows."""
     for _ in range(SETTLING):
-        improved, less = improve(first.space, first.rows, labels, SETTLE, floors_for(first.space), first.rng, stop)
+        improved, less = improve(first.space, first.rows, labels, SETTLE, first.rng, stop)
         if less < loss:
             labels, loss = improved, less
     return labels
@@ -150,7 +166,7 @@ def settled(first: Beginning, labels: Codes, loss: float, stop: Flag | None = No
 
 def moved_once(first: Beginning, stop: Flag) -> Codes:
     """The classes of a beginning after rows have moved once to where they cost least."""
-    return improve(first.space, first.rows, first.labels, PASS, floors_for(first.space), first.rng, stop)[0]
+    return improve(first.space, first.rows, first.labels, PASS, first.rng, stop)[0]
 
 
 class Together:
@@ -161,10 +177,11 @@ class Together:
 
     def __init__(self, tell: Tell, end: Callable[[], None] = lambda: None, expected: int = 1) -> None:
         self._tell, self._end = tell, end
-        self._expected = expected
+        self.expected = float(expected)
         self._stopped = False
         self._lock = Lock()
         self._shares: list[float] = []
+        self._weights: list[float] = []
         self._shown, self._least = 0.0, math.inf
 
     def __enter__(self) -> Together:
@@ -175,18 +192,20 @@ class Together:
         if self._stopped:
             self._end()
 
-    def one(self) -> Tell:
-        """What one more search tells."""
+    def one(self, weight: float = 1.0) -> Tell:
+        """What one more search tells, or the part of a search that is so large a share of it."""
         with self._lock:
             number = len(self._shares)
             self._shares.append(0.0)
+            self._weights.append(weight)
 
         def tell(done: float, loss: float) -> None:
             with self._lock:
                 if self._stopped:
                     raise CancelledError
                 self._shares[number] = done
-                self._shown = max(self._shown, sum(self._shares) / self._expected)
+                done_by_all = sum(weight * share for weight, share in zip(self._weights, self._shares, strict=True))
+                self._shown = max(self._shown, done_by_all / self.expected)
                 self._least = min(self._least, loss)
                 self._tell(self._shown, self._least)
 
@@ -203,10 +222,12 @@ def allowed_stricter(table: CodedTable, first: Beginning) -> tuple[float, int]:
     return (HARDLY_MORE_OF_FEW, MOST_OF_FEW) if few_affected(table, first) else (HARDLY_MORE, MOST)
 
 
-def searched(start: Beginning, effort: Effort | float, clock: Clock, tell: Tell) -> tuple[Codes, float]:
-    """The classes found and their loss."""
-    floors = floors_for(start.space)
-    return search(start.space, start.rows, start.labels, effort, floors, start.rng, tell, clock=clock)
+def searched(
+    start: Beginning, effort: Effort | float, clock: Clock, tell: Tell, after: Effort | None = None
+) -> Beginning:
+    """What a search that goes on would start from: the classes found and their loss."""
+    labels, loss = search(start.space, start.rows, start.labels, effort, start.rng, tell, clock=clock, after=after)
+    return replace(start, labels=labels, loss=loss)
 
 
 def nearly_free(
