@@ -18,6 +18,7 @@ import sys
 import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
 from pathlib import Path
 from subprocess import PIPE
 from types import ModuleType
@@ -28,6 +29,7 @@ from numba.core.registry import cpu_target
 import children
 import polyveil.cli
 from polyveil.methods import METHODS
+from polyveil.methods._search import compiling
 
 SCRIPT = """#!{python} -IS
 import json, os, socket, sys
@@ -61,8 +63,11 @@ def _serve(address: str) -> None:
         getattr(polyveil, part)
     for name in METHODS:
         METHODS[name]
+    import_module("sklearn.ensemble")  # of the attacks that learn
     for context in (cpu_target.typing_context, cpu_target.target_context):
         context.refresh()  # otherwise done by the first kernel that is called
+    for unit in compiling.UNITS:
+        compiling.compile_unit(unit, "plain")  # loads what is compiled already
     gc.freeze()  # a copy shares what nobody looks at
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind(address)

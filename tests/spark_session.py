@@ -8,6 +8,7 @@ import shutil
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -26,6 +27,8 @@ SETTINGS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
     **{f"spark.{kind}.extraJavaOptions": QUICK_START for kind in ("driver", "executor")},
+    "spark.python.daemon.module": "quick_daemon",
+    "spark.executorEnv.PYTHONPATH": str(Path(__file__).parent / "spark_workers"),
     # A lost executor does not come back, so there is no point in asking it for its part again and again.
     "spark.shuffle.io.maxRetries": "0",
     "spark.shuffle.io.retryWait": "0s",

@@ -2,7 +2,8 @@
 machine and in Spark's blocks.
 
 A method that is added to the registry is covered here without further ado. Spark runs every method as it is by default,
-searches with the least effort; what a method's options change is a matter of the method, not of the engine.
+searches with the least effort; what a method's options change is a matter of the method, not of the engine. `auto`
+runs other methods and lets `sift` search with the least effort too: that is tried as it is by default.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ VARIANTS: dict[str, list[dict[str, Any]]] = {
     "swap": [{}, {"strata": "k", "candidates": 0}],
     "fragment": [{}, {"rounding": "exact"}, {"bound": "paper", "slack": 1.0}, {"bins": 3, "binning": "width"}],
     "mondrian": [{}, {"cut": "relaxed"}],
+    "auto": [{"effort": "fast"}],
 }
 MAY_REFUSE = ("mbf", "msdcf", "mmdcf")
 """Bucket methods promise diversity only and may find no grouping; every other method can fall back on one class."""

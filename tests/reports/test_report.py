@@ -51,6 +51,7 @@ def policy(**more: Any) -> dict[str, Any]:
             "pay": {"role": "sensitive", "type": "numeric"},
         },
         "privacy": {"k": 5, "t": 0.5},
+        "method": {"name": "sift", "effort": "fast"},
         **more,
     }
 

@@ -47,6 +47,7 @@ def policy_of(**columns: Any) -> dict[str, Any]:
             **columns,
         },
         "privacy": {"k": 3},
+        "method": {"name": "mondrian"},
     }
 
 
