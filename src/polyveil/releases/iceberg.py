@@ -6,6 +6,8 @@ Catalogs and their keys are set as pyiceberg takes them: in the environment (`PY
 
 from __future__ import annotations
 
+import errno
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from polyveil.errors import InputError
+from polyveil.errors import InputError, UnreadableTable
 from polyveil.table.databases.described import DescribedColumn
 from polyveil.table.databases.marked import WRITER, MarkedSession
 from polyveil.table.databases.names import Query, TableName, Wanted
@@ -21,6 +23,24 @@ from polyveil.table.databases.place import Place
 from polyveil.table.lakes import as_asked, snapshot_of
 
 _RELEASED = ("boolean", "long", "double", "string", "date", "time", "timestamp", "timestamptz")
+_REFUSALS = (PermissionError, ConnectionError, TimeoutError, ImportError, MemoryError, NotImplementedError)
+_REFUSALS_BY_NAME = {
+    "pyiceberg.RESTError",
+    "pyiceberg.DynamoDbError",
+    "pyiceberg.SignError",
+    "pyiceberg.NotInstalledError",
+    "pyiceberg.WaitingForLockException",
+    "pyiceberg.CommitFailedException",
+    "pyiceberg.TableAlreadyExistsError",
+    "pyiceberg.NamespaceAlreadyExistsError",
+    "requests.RequestException",
+    "botocore.BotoCoreError",
+    "botocore.ClientError",
+    "sqlalchemy.SQLAlchemyError",
+}
+_OF_STORES = re.compile(
+    r"AWS|curl|HTTP|network|connect|timed? ?out|permission|denied|credential|Azure|google|HDFS", re.I
+)
 _KEYS = "Set PYICEBERG_CATALOG__{}__URI (and what else it needs), or name it in .pyiceberg.yaml"
 
 
@@ -91,12 +111,13 @@ class IcebergSession(MarkedSession):
     def beside_tables(self, schema: str) -> list[str]:
         strange = set()
         names = set(self.names_in(schema)) - {self.marker}
-        with self._faults(f"the tables of {schema}"):
-            for name in sorted(names):
-                if not self.catalog.table_exists((*_path(schema), name)):
-                    strange.add("view")
-                    continue
-                strange |= _strange_in(self.catalog.load_table((*_path(schema), name)))
+        for name in sorted(names):
+            try:
+                with self._faults(f"the tables of {schema}"):
+                    known = self.catalog.table_exists((*_path(schema), name))
+                    strange |= _strange_in(self.catalog.load_table((*_path(schema), name))) if known else {"view"}
+            except UnreadableTable:
+                strange.add("files that cannot be read")
         return sorted(strange)
 
     def make_schema(self, schema: str) -> None:
@@ -143,7 +164,19 @@ class IcebergSession(MarkedSession):
             raise
         except Exception as error:
             remedy = _remedy(type(error).__name__)
-            raise InputError(f"{self.place}: {what} was refused ({type(error).__name__}). {remedy}") from None
+            if _is_refusal(error):
+                raise InputError(f"{self.place}: {what} was refused ({type(error).__name__}). {remedy}") from None
+            words = f"{self.place}: {what} cannot be read or written ({type(error).__name__}). {remedy}"
+            raise UnreadableTable(words, "files of it are damaged or not there") from None
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether a catalog, a network or a store refused, and not a file of the table that is not what it should be."""
+    bases = {f"{base.__module__.split('.')[0]}.{base.__name__}" for base in type(error).__mro__}
+    if isinstance(error, _REFUSALS) or not bases.isdisjoint(_REFUSALS_BY_NAME):
+        return True
+    of_machine = isinstance(error, OSError) and error.errno not in (None, errno.ENOENT)
+    return of_machine or (isinstance(error, OSError) and _OF_STORES.search(str(error)) is not None)
 
 
 def _remedy(name: str) -> str:

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from polyveil.errors import InputError
+from polyveil.errors import DamagedRelease, InputError, PolicyError
 from polyveil.frames import is_pattern, is_scalar
 from polyveil.policy import Policy, from_public
 from polyveil.verification.attributes import check_declarations
@@ -41,7 +41,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(manifest_bytes(folder).decode(), parse_constant=_refused)
     except (UnicodeDecodeError, ValueError, RecursionError):
-        raise InputError(
+        raise DamagedRelease(
             f"{file} cannot be read as JSON. The release is damaged; get it again from its source"
         ) from None
     return check_manifest(manifest, str(file))
@@ -67,7 +67,14 @@ def check_manifest(manifest: Any, title: str) -> dict[str, Any]:
     check_shape(manifest, title)
     columns = manifest["policy"].get("columns")
     if isinstance(columns, Mapping) and any(map(is_pattern, columns)):
-        raise InputError(f"{title} has a column whose name stands for other columns as well, so none can be judged")
+        raise DamagedRelease(f"{title} has a column whose name stands for other columns as well, so none can be judged")
+    try:
+        from_public(manifest["policy"])
+    except PolicyError as error:
+        raise DamagedRelease(
+            f"{title} is damaged, or of a newer version: the policy in it has {len(error.faults)} faults. Get the "
+            "release again from its source, or update polyveil"
+        ) from None
     return manifest
 
 

@@ -38,6 +38,15 @@ _DENIED = re.compile(r"PERMISSION|ACCESS.?DENIED|FORBIDDEN|UNAUTHORIZED|AccessCo
 _NO_BUCKET = re.compile(r"NoSuchBucket|UnknownStoreException|bucket .*does not exist|container does not exist", re.I)
 _UNWRITABLE = re.compile(r"Mkdirs failed to create|ParentNotDirectory|Read-only file system|Operation not permitted")
 _UNREADABLE = re.compile(r"AccessDeniedException|AccessControlException|[:(] ?Permission denied")
+_DAMAGED = re.compile(
+    r"\[(FAILED_READ_FILE|CANNOT_READ_FILE_FOOTER|PATH_NOT_FOUND|UNABLE_TO_INFER_SCHEMA|TABLE_OR_VIEW_NOT_FOUND|"
+    r"DELTA_FILE_NOT_FOUND|DELTA_LOG_FILE_NOT_FOUND|INVALID_VIEW|INCOMPATIBLE_VIEW_SCHEMA_CHANGE)|"
+    r"is not a Parquet file|ParquetDecodingException|ChecksumException|FileNotFoundException|NotFoundException: File|"
+    r"Input path does not exist|FileReadException|CorruptedFileException"
+)
+_UNREACHED = re.compile(
+    r"UnknownHost|ConnectException|ConnectionException|[Tt]imeoutException|SdkClient|NoAuthWith|SocketEx"
+)
 _MISSING = re.compile(r"No module named '(\w+)")
 
 
@@ -67,6 +76,15 @@ def unreadable(error: Exception) -> str | None:
     """What storage says to a reader without the right to read, with what to grant; None if it said something else."""
     if _UNREADABLE.search(str(error)):
         return "Spark's account is not allowed to read it. Grant it reading and listing"
+    return None
+
+
+def damage(error: Exception) -> str | None:
+    """What is wrong with the files of a table or with what a view is made of; None if that is not what failed."""
+    text = str(error)
+    other = (_NO_BUCKET, _UNREADABLE, _DENIED, _UNREACHED, _NO_CLASS, _NO_SCHEME, _ON_WORKER, _MISSING)
+    if _DAMAGED.search(text) and not any(pattern.search(text) for pattern in other):
+        return "files of it are damaged or not there"
     return None
 
 

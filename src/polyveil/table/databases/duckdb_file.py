@@ -166,8 +166,8 @@ class DuckdbSession(FileSession):
         with self._faults(doing):
             self.connection.execute(statement)
 
-    def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
-        with self._faults("looking into the catalogue"):
+    def _rows(self, statement: str, *values: str, doing: str = "looking into the catalogue") -> list[tuple[Any, ...]]:
+        with self._faults(doing):
             return list(self.connection.execute(statement, list(values)).fetchall())
 
     def fault(self, error: Exception, doing: str) -> InputError:

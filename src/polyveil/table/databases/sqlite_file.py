@@ -102,13 +102,14 @@ class SqliteSession(FileSession):
             ends = ", ".join(
                 f"{end}(nullif(typeof({quoted(name)}), 'null'))" for name in some for end in ("min", "max")
             )
-            row = self._rows(f"SELECT {ends} FROM {source}")[0]  # noqa: S608 - names are quoted
+            row = self._rows(f"SELECT {ends} FROM {source}", doing="reading")[0]  # noqa: S608 - names are quoted
             found |= {name: {str(kind) for kind in row[2 * i : 2 * i + 2] if kind} for i, name in enumerate(some)}
         for name in [name for name in names if len(found[name]) > 1]:
             cell = quoted(name)
             rows = self._rows(
                 f"SELECT DISTINCT typeof({cell}) || CASE WHEN typeof({cell}) = 'integer' AND {cell} "  # noqa: S608
-                f"NOT BETWEEN {-_EXACT} AND {_EXACT} THEN ' beyond 2^53' ELSE '' END FROM {source}"
+                f"NOT BETWEEN {-_EXACT} AND {_EXACT} THEN ' beyond 2^53' ELSE '' END FROM {source}",
+                doing="reading",
             )
             found[name] = {str(row[0]) for row in rows} - {"null"}
         return found
