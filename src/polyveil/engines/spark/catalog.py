@@ -119,7 +119,14 @@ class CatalogSession(MarkedSession):
             frame.write.mode("error").saveAsTable(self._sql(name))
 
     def remove(self, name: TableName) -> None:
-        self._run(f"DROP TABLE IF EXISTS {self._sql(name)}")
+        """With its files, which some catalogs would keep; not every one knows the word for that."""
+        from pyspark.errors import PySparkException
+
+        statement = f"DROP TABLE IF EXISTS {self._sql(name)}"
+        try:
+            self.spark.sql(f"{statement} PURGE")
+        except PySparkException:
+            self._run(statement)
 
     def writers(self, name: TableName) -> list[str]:
         with self._faults():

@@ -63,8 +63,8 @@ class SqliteSession(FileSession):
             self.connection = dbapi.connect(f"file:{quote(str(Path(str(place.file)).absolute()))}?mode={mode}")
         try:
             self._run(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}", "opening")
-            if not writable:
-                self._run("PRAGMA query_only = ON", "opening")
+            # What is dropped is overwritten: the rows of a release that is replaced do not stay in the file.
+            self._run("PRAGMA secure_delete = ON" if writable else "PRAGMA query_only = ON", "opening")
             self._rows("SELECT count(*) FROM sqlite_master")
         except BaseException:
             self.close()
