@@ -122,8 +122,7 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
     ]
     owner = {about["sha256"]: name for name, about in listed.items()}
     for name in sorted(set(listed) & present):
-        with (folder / name).open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        digest = _digest(folder / name)
         if digest == listed[name]["sha256"]:
             if listed[name].get("bytes") != (folder / name).stat().st_size:
                 findings.append(fails("figure", f"{name} does not have the number of bytes the manifest says"))
@@ -133,6 +132,14 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
         else:
             findings.append(fails("changed file", f"{name} is not the file that was released: its sha256 differs"))
     return findings or [holds("files", f"all {len(listed)} files are present and unchanged")]
+
+
+def _digest(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except PermissionError:
+        raise InputError(f"{file} may not be read. Grant this user reading it") from None
 
 
 def check_listed(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:
