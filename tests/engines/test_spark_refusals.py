@@ -1,4 +1,4 @@
-"""What the operating system refuses Spark, by a process that it refuses things: one line says what to grant."""
+"""What the operating system refuses Spark, and what Spark refuses to verify: one line says what to do."""
 
 from __future__ import annotations
 
@@ -7,11 +7,18 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import children
+import polyveil
+from polyveil.engines.spark import verify as on_spark
+from polyveil.errors import InputError
+from releases.test_relational import clinic as several_tables
+from releases.test_relational import policy as about_people
 from spark_session import require_spark
+from verification.forgeries.forger import people, policy
 
 SCRIPT = Path(__file__).parent / "refusals_script.py"
 PASSES_OVER = "-dac_override,-dac_read_search"
@@ -44,3 +51,19 @@ def test_what_the_operating_system_forbids_is_said_with_what_to_grant(tmp_path: 
         assert said[what].startswith("InputError: "), (what, said[what])
         assert words in said[what], (what, said[what])
         assert "\n" not in said[what], what
+
+
+def test_a_release_that_spark_does_not_verify_is_refused_before_anything_is_measured(tmp_path: Path) -> None:
+    """No session is needed to say so."""
+    require_spark()
+    nothing: Any = None
+    polyveil.anonymize(several_tables(), about_people(l=2), out=tmp_path / "several", seed=1)
+    with pytest.raises(InputError, match=r"several tables about people.*Leave --engine out") as refused:
+        on_spark(tmp_path / "several", nothing)
+    assert "\n" not in str(refused.value)
+    keyed = policy("generalized", "parquet")
+    keyed["columns"] |= {"who": {"role": "identifier", "replace": "pseudonym"}}
+    rows = people().with_row_index("who")
+    polyveil.anonymize(rows, keyed, out=tmp_path / "keyed", seed=1)
+    with pytest.raises(InputError, match=r"does not verify random keys.*Leave --engine out"):
+        on_spark(tmp_path / "keyed", nothing)

@@ -129,8 +129,13 @@ def _refuse_unmeasured(manifest: Mapping[str, Any], policy: Policy) -> None:
     if risk is not None and (risk.average is not None or risk.unique_in_population is not None):
         words = "Spark does not measure the risk of all groups together, which this release guarantees"
         raise InputError(f"{words}. Leave --engine out")
-    if manifest["form"] not in FORMS or policy.pseudonyms:
-        raise InputError("Spark does not verify linked tables about people, or pseudonyms. Leave --engine out")
+    if manifest["form"] not in FORMS:
+        raise InputError(
+            "Spark does not verify a release of several tables about people, whose rows it would have to join for each "
+            "person. Leave --engine out: this machine reads the tables into memory"
+        )
+    if policy.pseudonyms:
+        raise InputError("Spark does not verify random keys in the place of identifiers (replace). Leave --engine out")
 
 
 def _listed(manifest: Mapping[str, Any]) -> dict[str, list[str]]:
