@@ -89,6 +89,9 @@ def _of_catalog(release: StoredRelease, signer: Path | str | None) -> Verificati
             findings += compare_table(name, manifest["tables"][name], session.described(_at(release, name)))
         except UnreadableTable as error:
             findings.append(unreadable(name, error))
+        except InputError:
+            if not _any_fails(findings):  # what was found already says why Spark stumbles
+                raise
         if not _any_fails(findings) and manifest["form"] != "generalized":
             findings += check_rows(name, frame, manifest, policy)
     if _any_fails(findings):
