@@ -23,6 +23,23 @@ class InputError(PolyveilError):
     """The table, a file or an option cannot be used as given."""
 
 
+class UnreadableTable(InputError):
+    """What is stored as a table cannot be read as one. Nobody refused it, so of a release it is damage.
+
+    `why` says what is wrong with it, without the remedy that a reader of any table is told.
+    """
+
+    def __init__(self, message: str, why: str) -> None:
+        self.why = why
+        super().__init__(message)
+
+
+class DamagedRelease(InputError):
+    """There is a manifest, and it cannot be read or contradicts itself: verification fails."""
+
+    exit_code = 1
+
+
 class SeveralSheets(InputError):
     """A workbook has several sheets with cells, and none was chosen."""
 

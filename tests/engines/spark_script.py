@@ -1,6 +1,6 @@
-"""Runs in a process of its own, because a process has one Spark: two releases over Spark Connect, on a cluster.
+"""Runs in a process of its own, because a process has one Spark: three releases over Spark Connect, on a cluster.
 
-python spark_script.py FOLDER    reads FOLDER/clinic.parquet, writes FOLDER/generalized and FOLDER/anatomized
+python spark_script.py FOLDER    reads FOLDER/clinic.parquet, writes a folder for each form there
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from spark_session import with_settings  # noqa: E402
 POLICIES = {
     "generalized": policy(),
     "anatomized": policy(release={"form": "anatomized", "generalize": "range"}),
+    "sliced": policy(release={"form": "sliced", "generalize": "range"}),
 }
 READING = {"block_rows": 150}
 ROWS = 300
@@ -94,7 +95,7 @@ class Killer(Progress):
 
 
 def main() -> None:
-    """A release in which a task fails once, then one for which an executor is killed."""
+    """A release in which a task fails once, a sliced one, then one for which an executor is killed."""
     import polyveil
     import polyveil.pipeline as run
 
@@ -105,7 +106,7 @@ def main() -> None:
     frame = spark.read.parquet(str(folder / "clinic.parquet"))
     killer = Killer()
     run.make_method = lambda choice: Stumbling(make_method(choice), notes)  # type: ignore[attr-defined]
-    for form, progress in {"generalized": Progress(), "anatomized": killer}.items():
+    for form, progress in {"generalized": Progress(), "sliced": Progress(), "anatomized": killer}.items():
         polyveil.anonymize(frame, POLICIES[form], out=folder / form, seed=1, progress=progress, reading=READING)
     said = {name: len(list(notes.glob(f"{name}*"))) for name in ("failed", "again")}
     print(json.dumps({**said, "frame": type(frame).__module__, "killed": killer.killed}))

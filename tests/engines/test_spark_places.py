@@ -67,6 +67,9 @@ def test_over_spark_connect_a_cluster_that_retries_a_task_and_loses_an_executor_
     over_connect = released(folder, "generalized")["table"]
     assert over_connect.sort(table.columns, nulls_last=True).equals(table.sort(table.columns, nulls_last=True))
     assert groups_of(released(folder, "anatomized")) == groups
+    sliced = released(folder, "sliced")  # verified there; several tables beside one
+    assert {"quasi", "sensitive_1", "sensitive_2"} == set(sliced)
+    assert {frame.height for frame in sliced.values()} == {ROWS}
 
 
 def groups_of(tables: Tables) -> Counter[tuple[Any, ...]]:

@@ -56,6 +56,15 @@ def test_a_wrong_path_is_said(spark: Any, tmp_path: Path) -> None:
         ("software.amazon.awssdk: NoSuchBucket: quiet-word", "bucket or container of that address does not exist"),
         ("com.amazonaws: 403 Forbidden; quiet-word", "Grant its account reading, writing and listing"),
         ("[INSUFFICIENT_PERMISSIONS] no CREATE TABLE on quiet-word", "CREATE SCHEMA and CREATE TABLE"),
+        ("com.amazonaws.services.s3.model.AmazonS3Exception: FORBIDDEN (Status Code: 403; quiet-word)", "Grant its"),
+        (
+            "NoClassDefFoundError: software/amazon/awssdk/auth/credentials/EnvironmentVariableCredentialsProvider",
+            r"no code for software\.amazon\.awssdk\..*hadoop-aws",
+        ),
+        (
+            "java.lang.NoSuchMethodError: 'quiet-word'",
+            r"another version than Spark \(NoSuchMethodError\)\. Take",
+        ),
         ('No FileSystem for scheme "gs": quiet-word', "gcs-connector"),
         ("ClassNotFoundException: Class org.apache.hadoop.fs.azurebfs.SecureAzureBlobFileSystem", "hadoop-azure"),
         ("ClassNotFoundException: Class com.google.cloud.hadoop.fs.gcs.GoogleHadoopFileSystem", "gcs-connector"),

@@ -41,7 +41,8 @@ def verify(
     """Independently re-check a release from its files.
 
     Compares the files with their checksums, every guarantee with the groups that a reader sees, and every figure of
-    the manifest with the tables. Exit code 0: everything holds; 1: something does not; 2: this is not a release.
+    the manifest with the tables. Exit code 0: everything holds; 1: something does not, or the release is
+    damaged; 2: this is not a release, or it may not be read.
     """
     with reported_errors(as_json=as_json):
         from polyveil.errors import InputError

@@ -17,7 +17,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from polyveil.errors import InputError, listed
+from polyveil.errors import InputError, UnreadableTable, listed
 from polyveil.releases.bundle import Identity, identity, move_into_place, not_written, sha256_of, staging, sync
 from polyveil.table.databases.described import DescribedColumn
 from polyveil.table.databases.names import Query, TableName, Wanted
@@ -61,7 +61,8 @@ class DeltaSession(Session):
             raise InputError("a query is not taken for Delta tables. Leave --query out")
         folder = self.lake / wanted.name if wanted.schema is None else self._folder(wanted.schema) / wanted.name
         if not is_delta(folder):
-            raise InputError(f"{folder} is no Delta table: it has no folder _delta_log. Check the path")
+            words = f"{folder} is no Delta table: it has no folder _delta_log. Check the path"
+            raise UnreadableTable(words, "its log is not there")
         return str(folder)
 
     def describe(self, source: str, wanted: Wanted) -> list[DescribedColumn]:

@@ -6,6 +6,8 @@ Catalogs and their keys are set as pyiceberg takes them: in the environment (`PY
 
 from __future__ import annotations
 
+import errno
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -13,7 +15,7 @@ from typing import Any
 import polars as pl
 import pyarrow as pa
 
-from polyveil.errors import InputError
+from polyveil.errors import InputError, UnreadableTable
 from polyveil.table.databases.described import DescribedColumn
 from polyveil.table.databases.marked import WRITER, MarkedSession
 from polyveil.table.databases.names import Query, TableName, Wanted
@@ -21,6 +23,26 @@ from polyveil.table.databases.place import Place
 from polyveil.table.lakes import as_asked, snapshot_of
 
 _RELEASED = ("boolean", "long", "double", "string", "date", "time", "timestamp", "timestamptz")
+_REFUSALS = (PermissionError, ConnectionError, TimeoutError, ImportError, MemoryError, NotImplementedError)
+_REFUSALS_BY_NAME = {
+    "pyiceberg.RESTError",
+    "pyiceberg.DynamoDbError",
+    "pyiceberg.SignError",
+    "pyiceberg.NotInstalledError",
+    "pyiceberg.WaitingForLockException",
+    "pyiceberg.CommitFailedException",
+    "pyiceberg.TableAlreadyExistsError",
+    "pyiceberg.NamespaceAlreadyExistsError",
+    "requests.RequestException",
+    "botocore.BotoCoreError",
+    "botocore.ClientError",
+    "sqlalchemy.SQLAlchemyError",
+}
+_OF_STORES = re.compile(
+    r"AWS|curl|HTTP|network|connect|timed? ?out|permission|denied|credential|Azure|google|HDFS", re.I
+)
+_OF_SUMMARY = re.compile(r"(added|total)-[a-z-]+=\d+")
+_OF_WRITERS = re.compile(r"(/data/[\w-]+\.parquet|/metadata/[\w-]+(\.metadata\.json|\.avro))")
 _KEYS = "Set PYICEBERG_CATALOG__{}__URI (and what else it needs), or name it in .pyiceberg.yaml"
 
 
@@ -91,12 +113,13 @@ class IcebergSession(MarkedSession):
     def beside_tables(self, schema: str) -> list[str]:
         strange = set()
         names = set(self.names_in(schema)) - {self.marker}
-        with self._faults(f"the tables of {schema}"):
-            for name in sorted(names):
-                if not self.catalog.table_exists((*_path(schema), name)):
-                    strange.add("view")
-                    continue
-                strange |= _strange_in(self.catalog.load_table((*_path(schema), name)))
+        for name in sorted(names):
+            try:
+                with self._faults(f"the tables of {schema}"):
+                    known = self.catalog.table_exists((*_path(schema), name))
+                    strange |= _strange_in(self.catalog.load_table((*_path(schema), name))) if known else {"view"}
+            except UnreadableTable:
+                strange.add("files that cannot be read")
         return sorted(strange)
 
     def make_schema(self, schema: str) -> None:
@@ -117,9 +140,13 @@ class IcebergSession(MarkedSession):
 
         with self._faults(f"the table {name}"):
             try:
+                table = self.catalog.load_table(_path(name))
                 self.catalog.purge_table(_path(name))
             except NoSuchTableError:
                 return
+            for file in _files_in_folder(table):  # of a writer that was killed
+                if _OF_WRITERS.fullmatch(file.removeprefix(table.location().rstrip("/"))):
+                    table.io.delete(file)
 
     def writers(self, name: TableName) -> list[str]:
         return [str(one) for one in self._rows(name).column(WRITER).to_pylist()]
@@ -143,7 +170,19 @@ class IcebergSession(MarkedSession):
             raise
         except Exception as error:
             remedy = _remedy(type(error).__name__)
-            raise InputError(f"{self.place}: {what} was refused ({type(error).__name__}). {remedy}") from None
+            if _is_refusal(error):
+                raise InputError(f"{self.place}: {what} was refused ({type(error).__name__}). {remedy}") from None
+            words = f"{self.place}: {what} cannot be read or written ({type(error).__name__}). {remedy}"
+            raise UnreadableTable(words, "files of it are damaged or not there") from None
+
+
+def _is_refusal(error: Exception) -> bool:
+    """Whether a catalog, a network or a store refused, and not a file of the table that is not what it should be."""
+    bases = {f"{base.__module__.split('.')[0]}.{base.__name__}" for base in type(error).__mro__}
+    if isinstance(error, _REFUSALS) or not bases.isdisjoint(_REFUSALS_BY_NAME):
+        return True
+    of_machine = isinstance(error, OSError) and error.errno not in (None, errno.ENOENT)
+    return of_machine or (isinstance(error, OSError) and _OF_STORES.search(str(error)) is not None)
 
 
 def _remedy(name: str) -> str:
@@ -177,5 +216,46 @@ def _strange_in(table: Any) -> set[str]:
     strange = {"comment"} if any(field.doc for field in fields) or "comment" in table.properties else set()
     strange |= set() if len(about.snapshots) == len(about.schemas) == 1 and set(about.refs) == {"main"} else {"history"}
     strange |= set() if table.spec().is_unpartitioned() else {"partition"}
+    strange |= {"statistics"} if about.statistics or about.partition_statistics else set()
+    notes = [note for one in about.snapshots if one.summary for note in one.summary.additional_properties.items()]
+    strange |= {"note"} if any(not _OF_SUMMARY.fullmatch(f"{key}={value}") for key, value in notes) else set()
+    named, data = _named_files(table)
+    strange |= {"other files"} if set(_files_in_folder(table)) - named else set()
+    strange |= set() if all(_is_plain(table, file) for file in data) else {"more in a file than its table has"}
     strange |= {"column of another type"} if any(str(field.field_type) not in _RELEASED for field in fields) else set()
     return strange | ({"sort order"} if table.sort_order().fields else set())
+
+
+def _files_in_folder(table: Any) -> list[str]:
+    """The files in the folder of a table; none if other libraries than Arrow read them, which list differently."""
+    from pyarrow.fs import FileSelector, FileType
+    from pyiceberg.io.pyarrow import PyArrowFileIO
+
+    if not isinstance(table.io, PyArrowFileIO):
+        return []
+    home = table.location().rstrip("/")
+    scheme, host, folder = table.io.parse_location(home)
+    every = FileSelector(folder, recursive=True, allow_not_found=True)
+    found = table.io.fs_by_scheme(scheme, host).get_file_info(every)
+    return [home + one.path[len(folder) :] for one in found if one.type != FileType.Directory]
+
+
+def _named_files(table: Any) -> tuple[set[str], list[str]]:
+    """The files that a table names, and which of them have its rows."""
+    named, data = {table.metadata_location, *(one.metadata_file for one in table.metadata.metadata_log)}, []
+    for snapshot in table.metadata.snapshots:
+        named |= {snapshot.manifest_list}
+        for manifest in snapshot.manifests(table.io):
+            named |= {manifest.manifest_path}
+            entries = manifest.fetch_manifest_entry(table.io, discard_deleted=False)
+            data += [entry.data_file.file_path for entry in entries]
+    return {*named, *data}, data
+
+
+def _is_plain(table: Any, file: str) -> bool:
+    """Whether a file of rows has the columns of its table and no notes; a reader of the table would not see others."""
+    import pyarrow.parquet as pq
+
+    with table.io.new_input(file).open() as stream, pq.ParquetFile(stream) as reader:
+        notes = set(reader.metadata.metadata or {}) - {b"ARROW:schema", b"iceberg.schema"}
+        return not notes and reader.schema_arrow.names == [field.name for field in table.schema().fields]

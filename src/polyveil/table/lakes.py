@@ -6,6 +6,7 @@ back, so a folder or file that belongs to a lake is never read that way.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -14,7 +15,7 @@ from typing import Any
 
 import polars as pl
 
-from polyveil.errors import InputError
+from polyveil.errors import InputError, UnreadableTable
 from polyveil.frames import check_names, checked_frame, refuse_unusable_types
 
 EXTRA = "pip install 'polyveil[lakes]'"
@@ -94,9 +95,14 @@ def _read(path: Path, kind: str, rows: Callable[[], Any]) -> pl.DataFrame:
     except InputError:
         raise
     except Exception as error:  # what a reader of damaged files may raise is not known
-        raise InputError(
+        if closed := [one for one in (path, *path.rglob("*")) if not os.access(one, os.R_OK)]:
+            raise InputError(
+                f"{path}: {len(closed)} of its files and folders may not be read. Grant this user reading them"
+            ) from None
+        raise UnreadableTable(
             f"{path} is {kind} table that cannot be read ({type(error).__name__}). Check that it is whole, that the "
-            "version or time exists, and that its features are known to the installed reader"
+            "version or time exists, and that its features are known to the installed reader",
+            "its files or its log are damaged",
         ) from None
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from polyveil.arrays import BoolArray, IntArray
-from polyveil.errors import InputError
+from polyveil.errors import DamagedRelease
 from polyveil.models import Attribute, ground
 from polyveil.models.ground import GroundDistance
 from polyveil.policy import Policy
@@ -39,11 +39,11 @@ def declared_attributes(manifest: Mapping[str, Any], policy: Policy) -> dict[str
     for name in policy.having("sensitive"):
         about = manifest["sensitive"].get(name)
         if about is None:
-            raise InputError(f"the manifest does not describe the sensitive column {name}. The release is damaged")
+            raise DamagedRelease(f"the manifest does not describe the sensitive column {name}. The release is damaged")
         try:
             found[name] = _declared(name, about, filled_in(policy.columns[name], about))
         except (KeyError, ValueError):
-            raise InputError(
+            raise DamagedRelease(
                 f"the manifest's values of {name} do not fit its policy. The release is damaged; "
                 "get it again from its source"
             ) from None
@@ -129,7 +129,7 @@ def _tree(values: Sequence[str], column: Column) -> Hierarchy:
     if isinstance(rule, DateParts):
         return rule.build(sorted(dt.date.fromisoformat(value) for value in values))
     if isinstance(rule, File):
-        raise InputError("a published policy holds its hierarchies, not their file names. The release is damaged")
+        raise DamagedRelease("a published policy holds its hierarchies, not their file names. The release is damaged")
     return flat(sorted(values))
 
 
@@ -153,7 +153,9 @@ def _ground(distance: str, values: int, has_null: bool, tree: Hierarchy | None, 
         return ground.equal(values + has_null)
     if distance in ("hellinger", "kl", "js"):
         return ground.divergence(distance)  # type: ignore[arg-type]
-    raise InputError(f"the policy names a distance that does not fit its column ({distance}). The release is damaged")
+    raise DamagedRelease(
+        f"the policy names a distance that does not fit its column ({distance}). The release is damaged"
+    )
 
 
 def _levels(code: Mapping[str | None, int], column: Column) -> IntArray:
@@ -171,6 +173,8 @@ def codes_of_cells(declared: Declared, cells: pl.Series) -> IntArray | None:
     codes = {value: _code(declared, value) for value in distinct}
     if min(codes.values(), default=0) < 0:
         return None
+    if not codes:  # of a table without rows
+        return np.zeros(0, dtype=np.int64)
     mapped = cells.replace_strict(list(codes), list(codes.values()), return_dtype=pl.Int64)
     return mapped.to_numpy()
 

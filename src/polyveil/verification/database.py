@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from polyveil.errors import InputError, listed
+from polyveil.errors import DamagedRelease, InputError, UnreadableTable, listed
 from polyveil.table.databases import Session, opened, place_of, read_wanted
 from polyveil.table.databases.names import MANIFEST
 from polyveil.verification.files import check_manifest, check_text, tables_of_form
@@ -43,14 +43,18 @@ def read_stored(release: StoredRelease | str) -> Content:
     place = place_of(release)
     if place.schema is None:
         raise InputError(f"{place} names a database, not a release. Add the schema of the release: ?schema=NAME")
-    with opened(place) as session:
-        return _read(StoredRelease(session, place.schema))
+    try:
+        with opened(place) as session:
+            return _read(StoredRelease(session, place.schema))
+    except UnreadableTable as error:  # before any table could be looked at
+        raise DamagedRelease(str(error)) from None
 
 
 def _read(release: StoredRelease) -> Content:
     manifest = stored_manifest(release)
-    tables, findings = _tables(release, manifest)
-    findings = check_beside(release, manifest) + findings
+    findings = check_beside(release, manifest)
+    tables, found = _tables(release, manifest)
+    findings += found
     count = len(manifest["tables"])
     if not any(finding.outcome == "fails" for finding in findings):
         findings.append(holds("tables", f"every table is there and unchanged ({count})"))
@@ -85,10 +89,10 @@ def stored_document(release: StoredRelease) -> dict[str, Any]:
             f"{release.title} has no table {MANIFEST} in the schema {schema!r}, so it is not a release. "
             "Check the schema; use `polyveil check` for a plain table"
         )
-    frame = read_wanted(session, session.stored(schema, MANIFEST))
     try:
+        frame = read_wanted(session, session.stored(schema, MANIFEST))
         document = json.loads(str(frame.get_column(DOCUMENT).item()))
-    except (pl.exceptions.PolarsError, ValueError, RecursionError):
+    except (UnreadableTable, pl.exceptions.PolarsError, ValueError, RecursionError):
         raise _damaged(release) from None
     if not isinstance(document, dict) or not isinstance(document.get("tables"), Mapping):
         raise _damaged(release)
@@ -109,8 +113,8 @@ def _check_document(release: StoredRelease, manifest: Mapping[str, Any]) -> list
     return findings
 
 
-def _damaged(release: StoredRelease) -> InputError:
-    return InputError(
+def _damaged(release: StoredRelease) -> DamagedRelease:
+    return DamagedRelease(
         f"the manifest of {release.title} cannot be read. The release is damaged; get it again from its source"
     )
 
@@ -147,7 +151,11 @@ def _tables(release: StoredRelease, manifest: Mapping[str, Any]) -> tuple[dict[s
     for name, about in manifest["tables"].items():
         if name not in present:
             continue
-        frame = read_wanted(session, session.stored(schema, name))
+        try:
+            frame = read_wanted(session, session.stored(schema, name))
+        except UnreadableTable as error:
+            findings.append(unreadable(name, error))
+            break  # a server ends the transaction in which a table could not be read
         checksum = tree_fingerprint_of if session.by_leaves else fingerprint
         findings += compare_table(
             name, about, {"rows": frame.height, "columns": frame.columns, "sha256": checksum(frame)}
@@ -156,6 +164,11 @@ def _tables(release: StoredRelease, manifest: Mapping[str, Any]) -> tuple[dict[s
             findings += column_findings(name, frame)
         tables[name] = frame
     return tables, findings
+
+
+def unreadable(name: str, error: UnreadableTable) -> Finding:
+    """A table that is there, and damaged or none that a release has."""
+    return fails("unreadable table", f"{name} cannot be read as a released table: {error.why}")
 
 
 def compare_table(name: str, about: Mapping[str, Any], found: Mapping[str, Any]) -> list[Finding]:

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from polyveil.errors import InputError
+from polyveil.errors import DamagedRelease, InputError, PolicyError
 from polyveil.frames import is_pattern, is_scalar
 from polyveil.policy import Policy, from_public
 from polyveil.verification.attributes import check_declarations
@@ -41,7 +41,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(manifest_bytes(folder).decode(), parse_constant=_refused)
     except (UnicodeDecodeError, ValueError, RecursionError):
-        raise InputError(
+        raise DamagedRelease(
             f"{file} cannot be read as JSON. The release is damaged; get it again from its source"
         ) from None
     return check_manifest(manifest, str(file))
@@ -67,7 +67,14 @@ def check_manifest(manifest: Any, title: str) -> dict[str, Any]:
     check_shape(manifest, title)
     columns = manifest["policy"].get("columns")
     if isinstance(columns, Mapping) and any(map(is_pattern, columns)):
-        raise InputError(f"{title} has a column whose name stands for other columns as well, so none can be judged")
+        raise DamagedRelease(f"{title} has a column whose name stands for other columns as well, so none can be judged")
+    try:
+        from_public(manifest["policy"])
+    except PolicyError as error:
+        raise DamagedRelease(
+            f"{title} is damaged, or of a newer version: the policy in it has {len(error.faults)} faults. Get the "
+            "release again from its source, or update polyveil"
+        ) from None
     return manifest
 
 
@@ -115,8 +122,7 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
     ]
     owner = {about["sha256"]: name for name, about in listed.items()}
     for name in sorted(set(listed) & present):
-        with (folder / name).open("rb") as stream:
-            digest = hashlib.file_digest(stream, "sha256").hexdigest()
+        digest = _digest(folder / name)
         if digest == listed[name]["sha256"]:
             if listed[name].get("bytes") != (folder / name).stat().st_size:
                 findings.append(fails("figure", f"{name} does not have the number of bytes the manifest says"))
@@ -126,6 +132,14 @@ def check_files(folder: Path, manifest: Mapping[str, Any]) -> list[Finding]:
         else:
             findings.append(fails("changed file", f"{name} is not the file that was released: its sha256 differs"))
     return findings or [holds("files", f"all {len(listed)} files are present and unchanged")]
+
+
+def _digest(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except PermissionError:
+        raise InputError(f"{file} may not be read. Grant this user reading it") from None
 
 
 def check_listed(manifest: Mapping[str, Any], policy: Policy) -> list[Finding]:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
-from polyveil.errors import InputError
+from polyveil.errors import DamagedRelease
 from polyveil.verification.findings import Finding, fails
 from polyveil.verification.forms import FORMS
 
@@ -257,13 +257,13 @@ class ManifestShape(_Part):
 
 
 def check_shape(manifest: dict[str, Any], source: str) -> None:
-    """Raise InputError where the manifest is not one; says where, never what stands there."""
+    """Raise DamagedRelease where the manifest is not one; says where, never what stands there."""
     try:
         ManifestShape.model_validate(manifest)
     except ValidationError as error:
         first = error.errors(include_input=False, include_context=False)[0]
         place = ".".join(str(step) for step in first["loc"]) or "its top"
-        raise InputError(
+        raise DamagedRelease(
             f"{source} is damaged: {place} is not what a manifest has there ({error.error_count()} such places). "
             "Get the release again from its source"
         ) from None

@@ -15,9 +15,9 @@ import polars as pl
 import pyarrow as pa
 
 from polyveil.engines.spark.digests import described
-from polyveil.engines.spark.faults import as_input_errors, refusal
+from polyveil.engines.spark.faults import as_input_errors, damage, refusal
 from polyveil.engines.spark.session import in_sql, session_for, table_at
-from polyveil.errors import InputError, listed
+from polyveil.errors import InputError, UnreadableTable, listed
 from polyveil.table.databases.described import DescribedColumn
 from polyveil.table.databases.marked import WRITER, MarkedSession
 from polyveil.table.databases.names import MANIFEST, Query, TableName, Wanted
@@ -58,14 +58,14 @@ class CatalogSession(MarkedSession):
         waiting = self.pending(wanted)
         if waiting is not None:
             return [DescribedColumn(name, "string", name) for name in waiting.columns]
-        with self._faults():
+        with self._faults(), self._damage(source):
             return [_described(name, kind) for name, kind in table_at(self.spark, source, self._asked).dtypes]
 
     def batches(self, source: str, columns: Sequence[DescribedColumn]) -> Iterator[pa.RecordBatch]:
         if self.manifest is not None and source == self._sql(self.manifest[0]):
             yield from self.manifest[1].to_arrow().to_batches()
             return
-        with self._faults():
+        with self._faults(), self._damage(source):
             found = table_at(self.spark, source, self._asked)
             table = found.selectExpr(*(f"{column.sql} AS `{column.name}`" for column in columns)).toArrow()
         for i, field in enumerate(table.schema):
@@ -119,7 +119,14 @@ class CatalogSession(MarkedSession):
             frame.write.mode("error").saveAsTable(self._sql(name))
 
     def remove(self, name: TableName) -> None:
-        self._run(f"DROP TABLE IF EXISTS {self._sql(name)}")
+        """With its files, which some catalogs would keep; not every one knows the word for that."""
+        from pyspark.errors import PySparkException
+
+        statement = f"DROP TABLE IF EXISTS {self._sql(name)}"
+        try:
+            self.spark.sql(f"{statement} PURGE")
+        except PySparkException:
+            self._run(statement)
 
     def writers(self, name: TableName) -> list[str]:
         with self._faults():
@@ -131,11 +138,26 @@ class CatalogSession(MarkedSession):
 
     def described(self, name: TableName) -> dict[str, Any]:
         """What the manifest says of a table, read back from the catalog by the workers."""
-        with self._faults():
+        with self._faults(), self._damage(self._sql(name)):
             return described(self.frame(name))
 
     def _sql(self, name: TableName) -> str:
         return in_sql(name.name) if name.schema is None else in_sql(name.schema, name.name)
+
+    @contextmanager
+    def _damage(self, source: str) -> Iterator[None]:
+        """What Spark says of a table that is there and cannot be read, unless another state of it was asked for."""
+        from py4j.protocol import Py4JJavaError
+        from pyspark.errors import PySparkException
+
+        try:
+            yield
+        except (PySparkException, Py4JJavaError) as error:
+            why = damage(error)
+            if why is None or self._asked is not None:
+                raise
+            words = f"{self.place}: Spark cannot read {source}: {why}. Check the table, and what it is made of"
+            raise UnreadableTable(words, why) from None
 
     def _run(self, statement: str) -> None:
         with self._faults():

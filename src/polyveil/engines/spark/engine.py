@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 BLOCK_ROWS = 200_000
-SAMPLE_PER_BLOCK = 2_000
+SAMPLE_PER_BLOCK = 10_000
+"""With 2,000, parts of ten million rows looked farther from the table than they are and were divided by hash: 6.9 % of
+the detail lost instead of 5.4 %. A tree on 10,000 for each block is grown in a second."""
 LEAST_SAMPLE, MOST_SAMPLE = 100_000, 4_000_000
 
 

@@ -38,9 +38,12 @@ def session_for(master: str | None = None) -> SparkSession:
         # pyspark warns that its pandas functions do not know pandas 3 yet; only Arrow functions are used here.
         warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
         from pyspark.errors import PySparkException
+        from pyspark.logger import PySparkLogger
         from pyspark.sql import SparkSession
     except ImportError:
         raise InputError(f"--engine spark needs pyspark, which is not installed. {_REMEDY}") from None
+    # Spark would print what it refuses, with the statement, beside the one line that says what to do.
+    PySparkLogger.getLogger("SQLQueryContextLogger").disabled = True
     if master is None:
         active = SparkSession.getActiveSession()
         if active is not None:

@@ -19,12 +19,12 @@ from polyveil.engines.spark.parts import (
     findings_of_rows,
     part_check,
 )
-from polyveil.errors import InputError
+from polyveil.errors import InputError, UnreadableTable
 from polyveil.policy import Policy, from_public
 from polyveil.table.databases import is_url, opened, place_of
 from polyveil.table.databases.names import TableName
 from polyveil.verification.closed import check_closed
-from polyveil.verification.database import StoredRelease, compare_table, stored_manifest
+from polyveil.verification.database import StoredRelease, compare_table, stored_manifest, unreadable
 from polyveil.verification.database import check_beside as check_beside_tables
 from polyveil.verification.domains import compare_domains
 from polyveil.verification.files import ENDING_OF_PARTS, check_folder, check_form, read_manifest, table_of
@@ -85,7 +85,13 @@ def _of_catalog(release: StoredRelease, signer: Path | str | None) -> Verificati
         findings += check_closed(manifest, policy)
         findings += _strange_columns(manifest, policy, {name: frame.columns for name, frame in frames.items()})
     for name, frame in frames.items():
-        findings += compare_table(name, manifest["tables"][name], session.described(_at(release, name)))
+        try:
+            findings += compare_table(name, manifest["tables"][name], session.described(_at(release, name)))
+        except UnreadableTable as error:
+            findings.append(unreadable(name, error))
+        except InputError:
+            if not _any_fails(findings):  # what was found already says why Spark stumbles
+                raise
         if not _any_fails(findings) and manifest["form"] != "generalized":
             findings += check_rows(name, frame, manifest, policy)
     if _any_fails(findings):
@@ -126,8 +132,13 @@ def _refuse_unmeasured(manifest: Mapping[str, Any], policy: Policy) -> None:
     if risk is not None and (risk.average is not None or risk.unique_in_population is not None):
         words = "Spark does not measure the risk of all groups together, which this release guarantees"
         raise InputError(f"{words}. Leave --engine out")
-    if manifest["form"] not in FORMS or policy.pseudonyms:
-        raise InputError("Spark does not verify linked tables about people, or pseudonyms. Leave --engine out")
+    if manifest["form"] not in FORMS:
+        raise InputError(
+            "Spark does not verify a release of several tables about people, whose rows it would have to join for each "
+            "person. Leave --engine out: this machine reads the tables into memory"
+        )
+    if policy.pseudonyms:
+        raise InputError("Spark does not verify random keys in the place of identifiers (replace). Leave --engine out")
 
 
 def _listed(manifest: Mapping[str, Any]) -> dict[str, list[str]]:

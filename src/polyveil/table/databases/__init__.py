@@ -6,11 +6,12 @@ dates, times and timestamps keep their type; decimals become 64-bit floats or in
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import polars as pl
 
-from polyveil.errors import InputError, listed
+from polyveil.errors import InputError, UnreadableTable, listed
 from polyveil.frames import check_names, checked_frame
 from polyveil.table.databases.described import DescribedColumn
 from polyveil.table.databases.exact import refuse_far_times, turned_over
@@ -55,20 +56,32 @@ def read_wanted(session: Session, wanted: Wanted) -> pl.DataFrame:
     """All rows, typed without loss; nothing about missing values or emptiness is judged here."""
     source = session.locate(wanted)
     columns = session.describe(source, wanted)
-    check_names([column.name for column in columns], str(wanted))
+    with _unreadable("its columns have no names that a release has"):
+        check_names([column.name for column in columns], str(wanted))
     _refuse_types(columns, str(wanted))
     frame = _collected(session.batches(source, columns), columns, str(wanted))
-    frame = frame.select(turned_over(column, frame.get_column(column.name), str(wanted)) for column in columns)
-    refuse_far_times(frame, str(wanted))
+    with _unreadable("it has numbers or days that no release has"):
+        frame = frame.select(turned_over(column, frame.get_column(column.name), str(wanted)) for column in columns)
+        refuse_far_times(frame, str(wanted))
     return frame
+
+
+@contextmanager
+def _unreadable(why: str) -> Iterator[None]:
+    """What is wrong with a table itself, and is no refusal."""
+    try:
+        yield
+    except InputError as error:
+        raise UnreadableTable(str(error), why) from None
 
 
 def _refuse_types(columns: Iterable[DescribedColumn], source: str) -> None:
     refused = [f"{column.name!r} ({column.type})" for column in columns if column.sql is None]
     if refused:
-        raise InputError(
+        raise UnreadableTable(
             f"{source}: a column must have one plain value per row. These do not: {listed(refused)}. "
-            "Leave them out or cast them, for example to text, in --query"
+            "Leave them out or cast them, for example to text, in --query",
+            "it has columns of a type that no release has",
         )
 
 
@@ -84,8 +97,9 @@ def _collected(batches: Iterable[object], columns: Iterable[DescribedColumn], so
             # Text that is not UTF-8 (SQLite and SQL_ASCII databases take any bytes) must not reach polars unchecked.
             batch.validate(full=True)
         except (pa.ArrowInvalid, UnicodeDecodeError):
-            raise InputError(
-                f"{source}: {listed(_not_text(batch))} has bytes that are not UTF-8 text. Correct them in the database"
+            raise UnreadableTable(
+                f"{source}: {listed(_not_text(batch))} has bytes that are not UTF-8 text. Correct them in the database",
+                "it has bytes that are no text",
             ) from None
         piece = pl.from_arrow(batch.replace_schema_metadata(None))
         if isinstance(piece, pl.DataFrame):

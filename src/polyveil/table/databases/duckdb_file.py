@@ -143,7 +143,8 @@ class DuckdbSession(FileSession):
             "WHERE lower(schema_name) <> lower($1) AND database_name = current_database() LIMIT 1",
             schema,
         )
-        return ["other tables"] if others else []
+        free = self._rows("SELECT free_blocks FROM pragma_database_size()")[0][0]
+        return [*(["other tables"] if others else []), *(["space of deleted rows"] if free else [])]
 
     def create_schema(self, schema: str) -> None:
         self._run(f"CREATE SCHEMA IF NOT EXISTS {quoted(self.catalogue)}.{quoted(schema)}", "creating the schema")
@@ -166,8 +167,8 @@ class DuckdbSession(FileSession):
         with self._faults(doing):
             self.connection.execute(statement)
 
-    def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
-        with self._faults("looking into the catalogue"):
+    def _rows(self, statement: str, *values: str, doing: str = "looking into the catalogue") -> list[tuple[Any, ...]]:
+        with self._faults(doing):
             return list(self.connection.execute(statement, list(values)).fetchall())
 
     def fault(self, error: Exception, doing: str) -> InputError:

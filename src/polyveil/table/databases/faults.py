@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 
-from polyveil.errors import InputError
+from polyveil.errors import InputError, UnreadableTable
 from polyveil.table.databases.place import Place
 
 _LOST = re.compile(
@@ -17,6 +17,7 @@ _LOST = re.compile(
     r"could not receive data|could not send data|SSL connection has been closed|SSL SYSCALL|shutting down",
     re.IGNORECASE,
 )
+_STOPPED = re.compile(r"cancel|timeout|out of memory|out of shared|disk full|no space|permission denied", re.IGNORECASE)
 _READ_ONLY = re.compile(r"cannot execute [A-Z ]+ in a read-only transaction")  # errors within a stream have no code
 _CONNECT_REMEDIES = (
     (
@@ -47,6 +48,9 @@ _CODES = {
     "42939": "Choose a schema name that does not begin with pg_",
     "22021": "A text has a zero byte or is not valid in the server's encoding; mend it in the table",
 }
+_REFUSED = ("08", "25", "28", "42501", "53", "55", "57")
+"""What a server says of connections, rights and its own limits; anything else it says while reading is about data."""
+_MADE_OF = "what it is made of is damaged or not there"
 _SAYS_NAMES_ONLY = ("42", "25", "2B", "3F", "0A", "55", "53", "57", "54")
 
 
@@ -63,13 +67,18 @@ def postgresql_fault(error: BaseException, place: Place, doing: str) -> InputErr
             f"the connection to {where} was lost while {doing}. Nothing was written; check the server and try again"
         )
     if code is None:
-        return InputError(
+        words = (
             f"{where}: {doing} was stopped by the server; its reason is not shown here, as it may quote a cell. "
             "Nothing was written; the server's log has the reason, or try the query in psql"
         )
+        about_data = doing.startswith("reading") and not _STOPPED.search(text)
+        return UnreadableTable(words, _MADE_OF) if about_data else InputError(words)
     said = f": {_message(text)}" if code.startswith(_SAYS_NAMES_ONLY) else ""
     remedy = _CODES.get(code, "Check the query" if doing.startswith("reading") else "Nothing was written")
-    return InputError(f"{where}: the server refused {doing} (code {code}){said}. {remedy}")
+    words = f"{where}: the server refused {doing} (code {code}){said}. {remedy}"
+    if doing.startswith("reading") and not code.startswith(_REFUSED):
+        return UnreadableTable(words, _MADE_OF)
+    return InputError(words)
 
 
 def _taken_from(error: BaseException) -> str:
@@ -100,10 +109,13 @@ def _one_line(text: str) -> str:
     return re.sub(r"\s+", " ", text.split("\n")[0]).strip().rstrip(".!")
 
 
+_NO_SUCH = r"no such (table|column|function): .*"
+_MALFORMED = r"database disk image is malformed"
 _SQLITE = (
-    (r"no such (table|column|function): .*", "Check the name"),
+    (_NO_SUCH, "Check the name"),
     (r'near ".*": syntax error|incomplete input|only one statement.*', "Write one SELECT statement"),
-    (r"file is not a database|database disk image is malformed", "Check the file"),
+    (_MALFORMED, "Check the file"),
+    (r"file is not a database", "Check the file"),
     (r"unable to open database file", "Check the path and its permissions"),
     (r"database( table)? is locked", "Another program is writing to it; try again when it is done"),
     (r"database or disk is full|disk I/O error", "Free space on the disk"),
@@ -123,10 +135,10 @@ def sqlite_fault(error: BaseException, place: Place, doing: str) -> InputError:
     for pattern, remedy in _SQLITE:
         found = re.search(pattern, text)
         if found:
-            return InputError(f"{place.without_schema}: {doing} failed: {_one_line(found[0])}. {remedy}")
-    return InputError(
-        f"{place.without_schema}: {doing} failed in the driver ({type(error).__name__}). Nothing was written"
-    )
+            words = f"{place.without_schema}: {doing} failed: {_one_line(found[0])}. {remedy}"
+            return UnreadableTable(words, _MADE_OF) if pattern in (_NO_SUCH, _MALFORMED) else InputError(words)
+    words = f"{place.without_schema}: {doing} failed in the driver ({type(error).__name__}). Nothing was written"
+    return UnreadableTable(words, _MADE_OF) if doing.startswith("reading") else InputError(words)
 
 
 _DUCKDB_SAYS_NAMES_ONLY = (
@@ -138,6 +150,9 @@ _DUCKDB_SAYS_NAMES_ONLY = (
     "PermissionException",
     "TransactionException",
 )
+_DUCKDB_REFUSED = ("OutOfMemoryException", "InterruptException", "PermissionException", "ConnectionException")
+_DUCKDB_DAMAGE = ("Error", "InternalException", "SerializationException", "FatalException")
+"""What it says of files whose beginning is right and whose rest is not."""
 
 
 def duckdb_fault(error: BaseException, place: Place, doing: str) -> InputError:
@@ -150,4 +165,6 @@ def duckdb_fault(error: BaseException, place: Place, doing: str) -> InputError:
         said, remedy = ": another program has the file open", "Close it there, then try again"
     elif "No space left" in said or "File too large" in said:
         said, remedy = ": the disk is full", "Free space on the disk. Nothing was written"
-    return InputError(f"{place.without_schema}: {doing} failed ({kind}){said}. {remedy}")
+    words = f"{place.without_schema}: {doing} failed ({kind}){said}. {remedy}"
+    about_data = (remedy == "Check the query" and kind not in _DUCKDB_REFUSED) or kind in _DUCKDB_DAMAGE
+    return UnreadableTable(words, _MADE_OF) if about_data else InputError(words)

@@ -64,8 +64,8 @@ class SqlSession(Session):
         with self._faults(doing), self.connection.cursor() as cursor:
             cursor.execute(statement)
 
-    def _rows(self, statement: str, *values: str) -> list[tuple[Any, ...]]:
-        with self._faults("looking into the catalogue"), self.connection.cursor() as cursor:
+    def _rows(self, statement: str, *values: str, doing: str = "looking into the catalogue") -> list[tuple[Any, ...]]:
+        with self._faults(doing), self.connection.cursor() as cursor:
             cursor.execute(statement, values or None)
             return list(cursor.fetchall())
 

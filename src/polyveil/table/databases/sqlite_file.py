@@ -63,8 +63,8 @@ class SqliteSession(FileSession):
             self.connection = dbapi.connect(f"file:{quote(str(Path(str(place.file)).absolute()))}?mode={mode}")
         try:
             self._run(f"PRAGMA busy_timeout = {BUSY_MILLISECONDS}", "opening")
-            if not writable:
-                self._run("PRAGMA query_only = ON", "opening")
+            # What is dropped is overwritten: the rows of a release that is replaced do not stay in the file.
+            self._run("PRAGMA secure_delete = ON" if writable else "PRAGMA query_only = ON", "opening")
             self._rows("SELECT count(*) FROM sqlite_master")
         except BaseException:
             self.close()
@@ -102,13 +102,14 @@ class SqliteSession(FileSession):
             ends = ", ".join(
                 f"{end}(nullif(typeof({quoted(name)}), 'null'))" for name in some for end in ("min", "max")
             )
-            row = self._rows(f"SELECT {ends} FROM {source}")[0]  # noqa: S608 - names are quoted
+            row = self._rows(f"SELECT {ends} FROM {source}", doing="reading")[0]  # noqa: S608 - names are quoted
             found |= {name: {str(kind) for kind in row[2 * i : 2 * i + 2] if kind} for i, name in enumerate(some)}
         for name in [name for name in names if len(found[name]) > 1]:
             cell = quoted(name)
             rows = self._rows(
                 f"SELECT DISTINCT typeof({cell}) || CASE WHEN typeof({cell}) = 'integer' AND {cell} "  # noqa: S608
-                f"NOT BETWEEN {-_EXACT} AND {_EXACT} THEN ' beyond 2^53' ELSE '' END FROM {source}"
+                f"NOT BETWEEN {-_EXACT} AND {_EXACT} THEN ' beyond 2^53' ELSE '' END FROM {source}",
+                doing="reading",
             )
             found[name] = {str(row[0]) for row in rows} - {"null"}
         return found
