@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import polyveil
 from databases.servers import Database
 from polyveil.cli import app
-from polyveil.errors import DamagedRelease, InputError
+from polyveil.errors import DamagedRelease, InputError, PolicyError
 from polyveil.verification import verify
 from verification.forgeries.forger import FORMS, Forger, people, policy, publish
 
@@ -234,7 +234,6 @@ def test_a_damaged_manifest_is_a_verification_that_failed_and_none_is_no_release
     damaged = {
         "cut off": (out / "manifest.json").read_text()[:100],
         "a key gone": json.dumps({key: value for key, value in manifest.items() if key != "claims"}),
-        "a policy with faults": json.dumps({**manifest, "policy": {"columns": {"age": {"role": "nobody"}}}}),
     }
     for name, text in damaged.items():
         (out / "manifest.json").write_text(text)
@@ -242,6 +241,12 @@ def test_a_damaged_manifest_is_a_verification_that_failed_and_none_is_no_release
         assert (code, "damaged" in said) == (1, True), (name, said)
         with pytest.raises(DamagedRelease):
             verify(out)
+    # A package that is not installed, or a newer version, may know it: nothing can be said about this release here.
+    unknown = {**manifest, "policy": {"columns": {"age": {"role": "nobody"}}}}
+    (out / "manifest.json").write_text(json.dumps(unknown))
+    assert CliRunner().invoke(app, ["verify", str(out)]).exit_code == 2
+    with pytest.raises(PolicyError, match=r"columns\.age\.role"):
+        verify(out)
     (out / "manifest.json").unlink()
     assert judged(str(out))[0] == 2
     with pytest.raises(InputError):

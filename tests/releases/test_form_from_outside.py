@@ -92,5 +92,5 @@ def test_a_verifier_that_does_not_know_the_form_refuses_it(made: tuple[Path, dic
     place, _ = made
     done = run("import sys; from polyveil.verification import verify; verify(sys.argv[1])", str(place))
     assert done.returncode != 0
-    assert "InputError" in done.stderr
+    assert "DamagedRelease" in done.stderr
     assert "not what a manifest has" in done.stderr

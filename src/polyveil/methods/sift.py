@@ -14,8 +14,8 @@ This package's own method.
    time for, the cooler the search begins. Tables too small to be improved in parts are searched once on each core then.
 4. In tables of up to 50,000 rows, a closeness that hardly binds is taken to be as close as the classes are anyway. And
    demands somewhat stricter than those asked for are searched too where they begin with hardly more loss (one in tables
-   of up to 50,000 rows, with `fast` 5,000, up to six where few rows lose anything): asking for less then does not lose
-   more by chance. The searches run side by side.
+   of up to 50,000 rows, with `fast` 5,000, up to six where few rows lose anything), and as long as they do not fall
+   behind: asking for less then does not lose more by chance. The searches run side by side.
 
 5. A thorough search of a table of up to 40 rows, or one by the clock with at least ten seconds, finds the best classes
    there are and proves it (see `exact`), unless that takes too long. It ends then, however many seconds are left.
@@ -26,7 +26,7 @@ This package's own method.
   model, and no more than the policy allows.
 - Cost: O(d n log n) for the tree, and for the improvement an amount of work per row that `effort` sets: it grows in
   proportion to the rows, with `fast` at first more slowly. About 2 microseconds times 20 to 100 (fast, the more rows
-  the less), 400 to 1,100 (balanced, the same) or 4,000 to 8,000 (thorough) per row and search.
+  the less), 400 to 1,500 (balanced, the same) or 4,000 to 8,000 (thorough) per row and search.
 - Loss is what is minimized, times the quasi-identifiers' weights where they have any.
 """
 
