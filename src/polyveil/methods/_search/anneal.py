@@ -11,14 +11,16 @@ import numpy as np
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._search.classes import AFTER, CLASS, Classes
 from polyveil.methods._search.moves import (
+    MOST_LIKE,
     Orders,
     Scratch,
     make_scratch,
     place_by_tuple,
-    random_step,
+    row_near,
     try_exchange,
     try_move,
 )
+from polyveil.methods._search.nearest import LISTED
 from polyveil.methods._search.space import Flag, Rows, Space, as_int64
 from polyveil.methods._search.squeeze import squeeze
 
@@ -49,7 +51,6 @@ def anneal(
     `reach` is the mean distance, in places of an order, at which candidates are looked for.
     """
     scratch = make_scratch(space)
-    n = len(rows.tuple_of)
     temperature = start
     cooling = (end / start) ** (TRIED_CHANGES / max(attempts, TRIED_CHANGES)) if start > 0.0 else 1.0
     gained = 0.0
@@ -62,18 +63,17 @@ def anneal(
         if r < 0:
             continue
         allowed = -temperature * np.log(1.0 - np.random.random())  # noqa: NPY002
-        k = np.random.randint(orders.rows.shape[0])  # noqa: NPY002
         kind = np.random.random()  # noqa: NPY002
         if kind < SQUEEZES:
             gained += squeeze(space, rows, classes, orders, scratch, r, allowed)
         elif kind < SQUEEZES + SWAPS:
-            other = same_tuple_near(rows, classes, orders, k, r)
+            other = same_tuple_near(rows, classes, orders, r)
             if other >= 0:
                 gained += try_exchange(space, rows, classes, scratch, r, other, allowed)
         else:
-            place = orders.place[k, r] + random_step(reach)
-            if 0 <= place < n:
-                gained += move_or_fetch(space, rows, classes, scratch, r, as_int64(orders.rows[k, place]), allowed)
+            other = row_near(orders, r, reach)
+            if other >= 0:
+                gained += move_or_fetch(space, rows, classes, scratch, r, other, allowed)
     return gained
 
 
@@ -106,13 +106,21 @@ def row_with_loss(classes: Classes) -> int:
 
 
 @njit
-def same_tuple_near(rows: Rows, classes: Classes, orders: Orders, k: int, r: int) -> int:
-    """A row with r's sensitive tuple, of another class, near some member of r's class (-1: none found)."""
+def same_tuple_near(rows: Rows, classes: Classes, orders: Orders, r: int) -> int:
+    """A row with r's sensitive tuple, of another class, near some member of r's class (-1: none found).
+
+    The rows most like the member are looked at first, if there are any.
+    """
     c = classes.member[r, CLASS]
     member = classes.head[c]
     for _ in range(np.random.randint(min(classes.size[c], 16))):  # noqa: NPY002
         member = as_int64(classes.member[member, AFTER])
     s = rows.tuple_of[r]
+    if orders.near.shape[0] > 0 and np.random.random() < MOST_LIKE:  # noqa: NPY002
+        found = as_int64(orders.near[member, np.random.randint(LISTED)])  # noqa: NPY002
+        if found >= 0 and rows.tuple_of[found] == s and classes.member[found, CLASS] != c:
+            return found
+    k = np.random.randint(orders.rows.shape[0])  # noqa: NPY002
     at = place_by_tuple(orders, k, s, member) + np.random.randint(7) - 3  # noqa: NPY002
     if at < orders.tuple_begin[s] or at >= orders.tuple_begin[s + 1]:
         return -1

@@ -143,7 +143,7 @@ def compile_unit(unit: str, kind: str) -> None:
     labels, stop = np.zeros(table.rows, dtype=np.int32), no_flag()
     if unit == "arrange":
         empty = np.zeros((0, table.rows), dtype=np.int32)
-        orders = Orders(empty, empty, empty, np.zeros(2, dtype=np.int64))
+        orders = Orders(empty, empty, empty, np.zeros(2, dtype=np.int64), empty)
         arrange(space, rows, labels, orders, SIFT, 0, 0.0, 0.0, 0, 0, space.least, 1, stop)
     elif unit == "exact":
         best_grouping(table, judge)

@@ -15,6 +15,7 @@ from polyveil.arrays import Codes, FloatArray, IntArray
 from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._search.absorb import can_enter
 from polyveil.methods._search.classes import AFTER, CLASS, USED, Classes, box_without, give_back, link, unlink
+from polyveil.methods._search.nearest import LISTED, nearest_rows
 from polyveil.methods._search.space import (
     KIND,
     SET,
@@ -38,17 +39,23 @@ from polyveil.methods._search.tree import random_order
 
 EXCHANGES = 6
 """Members tried for an exchange where a move alone would break a model."""
+MOST_LIKE = 0.5
+"""The share of candidates that are drawn from the rows most like a row; the others come from the orders."""
 CHEAPEST = 50
 """Classes tried for a row, the cheapest first."""
 
 
 class Orders(NamedTuple):
-    """Random orders of the rows: `rows[k, place]`, `place[k, row]`, and the rows by sensitive tuple and place."""
+    """Random orders of the rows: `rows[k, place]`, `place[k, row]`, and the rows by sensitive tuple and place.
+
+    Also the rows most like each row, if they were looked for.
+    """
 
     rows: Codes
     place: Codes
     by_tuple: Codes
     tuple_begin: IntArray
+    near: Codes
 
 
 class Scratch(NamedTuple):
@@ -59,8 +66,8 @@ class Scratch(NamedTuple):
 
 
 @njit
-def make_orders(space: Space, rows: Rows, number: int, jitter: float, stop: Flag) -> Orders:
-    """Some random orders, each from the leaves of a random tree."""
+def make_orders(space: Space, rows: Rows, number: int, jitter: float, with_near: bool, stop: Flag) -> Orders:
+    """Some random orders, each from the leaves of a random tree; and on request what is near each row in them."""
     n, tuples = len(rows.tuple_of), space.places.shape[0]
     listed = np.empty((number, n), dtype=np.int32)
     place, by_tuple = np.empty((number, n), dtype=np.int32), np.empty((number, n), dtype=np.int32)
@@ -77,7 +84,8 @@ def make_orders(space: Space, rows: Rows, number: int, jitter: float, stop: Flag
             place[k, r] = i
             by_tuple[k, at[rows.tuple_of[r]]] = r
             at[rows.tuple_of[r]] += 1
-    return Orders(listed, place, by_tuple, begin)
+    near = nearest_rows(space, rows, listed, place, with_near, stop)
+    return Orders(listed, place, by_tuple, begin, near)
 
 
 @njit
@@ -153,6 +161,16 @@ def random_step(reach: float) -> int:
     """A number of places, either way, small ones likelier."""
     step = int(-reach * np.log(1.0 - np.random.random())) + 1  # noqa: NPY002
     return step if np.random.random() < 0.5 else -step  # noqa: NPY002
+
+
+@njit
+def row_near(orders: Orders, r: int, reach: float) -> int:
+    """A row near r: one of those most like it, or one some places away in an order (-1: none found)."""
+    if orders.near.shape[0] > 0 and np.random.random() < MOST_LIKE:  # noqa: NPY002
+        return as_int64(orders.near[r, np.random.randint(LISTED)])  # noqa: NPY002
+    k = np.random.randint(orders.rows.shape[0])  # noqa: NPY002
+    place = orders.place[k, r] + random_step(reach)
+    return as_int64(orders.rows[k, place]) if 0 <= place < orders.rows.shape[1] else -1
 
 
 @njit

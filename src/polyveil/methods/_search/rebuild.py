@@ -1,8 +1,9 @@
 """Taking a few neighbouring classes apart and building them anew: large neighbourhood search (Shaw 1998).
 
-A class with loss is chosen at random, with some of its nearest neighbours; their rows are pooled and sifted by a random
-tree, or divided top-down; rows left over are absorbed; rows then move between the new classes. A large class is divided
-alone. The result replaces the old classes if it has less loss - or, at a temperature above 0, not much more.
+A class with loss is chosen at random, with some of its nearest neighbours. Their rows are pooled and sifted by a random
+tree, divided top-down, or grown anew where only sizes are judged. Rows left over are absorbed, and rows then move
+between the new classes. A large class is divided alone. The result replaces the old classes if it has less loss - or,
+at a temperature above 0, not much more.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from polyveil.methods._search.classes import (
 )
 from polyveil.methods._search.divide import divide_rows
 from polyveil.methods._search.extract import sift_rows
-from polyveil.methods._search.moves import Orders, Scratch, make_scratch, most_saved, random_step, try_move
+from polyveil.methods._search.moves import Orders, Scratch, make_scratch, most_saved, row_near, try_move
+from polyveil.methods._search.regrow import regrow
 from polyveil.methods._search.space import (
     Flag,
     Rows,
@@ -46,6 +48,8 @@ TOLERANCE = 1.3
 POLISHES = 3
 DIVIDED = 0.2
 """The share of pools that are divided top-down instead of sifted bottom-up."""
+REGROWN = 0.8
+"""The share of the other pools that are grown anew where only sizes are judged."""
 TRIES = 3
 JITTER = 0.5
 HASTE = 0.25
@@ -88,6 +92,8 @@ def rebuild(
             found = divide_rows(space, local, order, TRIES, JITTER, HASTE, listed, stop)
             for i in range(len(order)):
                 labels[order[i]] = listed[i]
+        elif space.width == 0 and np.random.random() < REGROWN:  # noqa: NPY002
+            found = regrow(space, local, labels)
         else:
             found = sift_rows(space, local, order, space.least, JITTER, labels, stop)
         if found == 0 or stop[0] != 0:
@@ -164,12 +170,11 @@ def find_near(
     for _ in range(len(near)):
         if member < 0:
             member = classes.head[seed]
-        k = np.random.randint(orders.rows.shape[0])  # noqa: NPY002
-        place = orders.place[k, member] + random_step(reach)
+        other = row_near(orders, member, reach)
         member = as_int64(classes.member[member, AFTER])
-        if place < 0 or place >= orders.rows.shape[1]:
+        if other < 0:
             continue
-        c = as_int64(classes.member[orders.rows[k, place], CLASS])
+        c = as_int64(classes.member[other, CLASS])
         if c == seed or classes.size[c] > most_rows // 2:
             continue
         if is_among(near, found, c):

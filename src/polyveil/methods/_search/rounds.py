@@ -212,7 +212,7 @@ def move_rows(
     for r in range(len(labels)):
         used = max(used, labels[r] + 1)
     classes = classes_of(space, rows, labels, used)
-    orders = make_orders(space, rows, orders_wanted, ORDER_JITTER, stop)
+    orders = make_orders(space, rows, orders_wanted, ORDER_JITTER, moves > 0.0, stop)
     reach = max(REACH, REACH_CLASSES * len(labels) / used)
     anneal(space, rows, classes, orders, int(moves * len(labels)), start, end, reach, stop)
     for _ in range(passes):

@@ -23,7 +23,7 @@ from polyveil.methods._search.start import LARGE, PASS, SMALL
 
 Effort = Literal["fast", "balanced", "thorough"]
 
-HOT, COLD = 0.7, 0.1
+HOT, COLD = 1.2, 0.1
 """First temperatures as shares of the mean loss of rows with loss: rows change classes freely but not blindly; and what
 a search begins with that has no time to cool down."""
 WARMEST = 2.0

@@ -90,7 +90,7 @@ def begin_by(space: Space, rows: Rows, way: Way, seed: int, stop: Flag) -> tuple
 def no_orders(rows: int) -> Orders:
     """No orders of so many rows."""
     empty = np.zeros((0, rows), dtype=np.int32)
-    return Orders(empty, empty, empty, np.zeros(2, dtype=np.int64))
+    return Orders(empty, empty, empty, np.zeros(2, dtype=np.int64), empty)
 
 
 def plain_cuts(space: Space, rows: Rows, clock: Clock) -> tuple[Codes, float]:
