@@ -153,6 +153,8 @@ def test_the_workbench_has_their_fields(
     work: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chromium: Any
 ) -> None:
     expect = pytest.importorskip("playwright.sync_api", reason="playwright is not installed").expect
+    from workbench_steps import choose_role
+
     monkeypatch.setenv("PYTHONPATH", str(work / "site"))
     with running(tmp_path) as server, chromium.new_context() as context:
         login = {"Authorization": f"Bearer {TOKEN}"}
@@ -163,9 +165,7 @@ def test_the_workbench_has_their_fields(
         page.set_default_timeout(60_000)
         page.goto(f"{server.url}/?token={TOKEN}")
         page.goto(f"{server.url}/columns/{table}")
-        roles = page.get_by_role("radiogroup", name="Role of illness")
-        roles.get_by_role("radio", name="Sensitive", exact=True).click()
-        expect(roles.get_by_role("radio", name="Sensitive", exact=True)).to_have_attribute("aria-checked", "true")
+        choose_role(page, "illness", "Sensitive")
         page.goto(f"{server.url}/privacy/{table}")
         page.get_by_text("More guarantees").click()
         page.get_by_role("switch", name="Require Cap on the two most common values").click()

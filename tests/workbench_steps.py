@@ -76,6 +76,7 @@ def choose_role(page: Page, column: str, role: str) -> None:
     button = page.get_by_role("radiogroup", name=f"Role of {column}").get_by_role("radio", name=role, exact=True)
     button.click()
     expect(button).to_have_attribute("aria-checked", "true")
+    expect(page.locator(".pv-window[aria-busy=true]")).to_have_count(0)  # shown at once, saved a moment later
 
 
 def set_number(page: Page, label: str, value: str) -> None:

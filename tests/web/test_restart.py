@@ -83,6 +83,26 @@ def test_what_is_chosen_while_the_connection_is_lost_is_saved_later(server: Serv
             )
 
 
+def test_the_next_page_is_drawn_once_whatever_is_still_being_saved(server: Server, chromium: Browser) -> None:
+    """A page drawn before a role is saved would load itself again, perhaps under a click."""
+    table = table_of(server)
+    with chromium.new_context() as context:
+        page = visit(context, server, f"/columns/{table}")
+        sent = []
+        page.route("**/roles", lambda route: sent.append(route))
+        role(page, "ill", "Sensitive").click()
+        page.get_by_role("link", name="Continue to Privacy").click()
+        page.wait_for_timeout(1000)
+        sent[0].continue_()
+        more = page.get_by_text("More guarantees")
+        more.click()
+        page.evaluate("window.drawnOnce = true")
+        page.get_by_role("switch", name="Require Hide among similar rows (k)").click()
+        page.wait_for_timeout(1500)
+        assert page.evaluate("window.drawnOnce")
+        expect(page.locator(".q-expansion-item--expanded")).to_be_visible()
+
+
 def test_two_people_work_on_one_table_and_neither_overwrites_the_other(server: Server, chromium: Browser) -> None:
     """Each in a browser of their own: roles of one and requirements of the other are both in the policy."""
     table = table_of(server, b"age,town,ill\n" + b"\n".join(b"%d,Cork,flu" % (20 + i) for i in range(30)))

@@ -70,6 +70,7 @@ class _Privacy:
     def __init__(self, work: Work, found: Reach) -> None:
         self.work, self.reach = work, found
         self.body: ui.element
+        self.more_shown = False
         self.names = [name for name in work.draft.having("sensitive") if name in found.columns]
 
     @property
@@ -329,8 +330,13 @@ class _Privacy:
     def _more(self, faults: Sequence[Fault]) -> None:
         """Every other guarantee of single columns, those of installed packages included."""
         keys = [key for key in guarantee_keys(Privacy, "column") if key not in _OWN_CARD]
-        asked = any(self.asked.get(key) is not None for key in keys)
-        with ui.expansion("More guarantees", value=asked).classes("pv-card").props("dense"), stack():
+        self.more_shown = self.more_shown or any(self.asked.get(key) is not None for key in keys)
+
+        def show(event: Any) -> None:
+            self.more_shown = event.value
+
+        box = ui.expansion("More guarantees", value=self.more_shown, on_value_change=show)
+        with box.classes("pv-card").props("dense"), stack():
             for key in keys:
                 kind = chosen_kind(key, self.asked)
                 bounds = self.reach.bounds(kind)

@@ -32,14 +32,24 @@
       this.resized = () => this.measure();
       // Who leaves at once loses nothing.
       this.left = () => this.changes.length && !this.lost && fetch(`/api/tables/${this.dataset.table}/roles`, this.post(this.changes.splice(0)));
+      // Who follows a link goes when all is saved: a page that is drawn before would draw itself again under a click.
+      this.leave = async (event) => {
+        const link = event.target.closest?.("a[href]");
+        if (!link || !this.busy || this.lost || event.button || event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        while (this.busy) await new Promise((resolve) => setTimeout(resolve, 20));
+        location.assign(link.href);
+      };
       window.addEventListener("resize", this.resized);
       window.addEventListener("pagehide", this.left);
+      document.addEventListener("click", this.leave);
       this.changes.length ? this.send() : this.refresh();
     }
 
     disconnectedCallback() {
       window.removeEventListener("resize", this.resized);
       window.removeEventListener("pagehide", this.left);
+      document.removeEventListener("click", this.leave);
     }
 
     build() {
