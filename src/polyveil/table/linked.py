@@ -6,7 +6,7 @@ every person has a row in every table. Such rows narrow no group: they have what
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -254,8 +254,3 @@ def zip_rows(policy: Policy, tables: Mapping[str, Table]) -> pl.DataFrame:
 def _number(key: pl.Series, everybody: pl.Series) -> IntArray:
     found = key.replace_strict(everybody, pl.Series(range(len(everybody))), return_dtype=pl.Int64)
     return np.asarray(found.to_numpy(), dtype=np.int64)
-
-
-def columns_of(names: Sequence[str], table: str) -> list[str]:
-    """The columns of one table, as they are called in it."""
-    return [plain_name(name) for name in names if table_of(name) == table]

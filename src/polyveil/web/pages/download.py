@@ -8,8 +8,8 @@ from nicegui import ui
 
 from polyveil.web.pages.layout import next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench
-from polyveil.web.pages.parts import card, copy_button, notice, stack, text
-from polyveil.web.pages.runs import figures_of
+from polyveil.web.pages.parts import card, copy_button, stack, text
+from polyveil.web.pages.runs import choose_run
 from polyveil.web.store import StoredRun
 
 
@@ -32,21 +32,10 @@ def command_line(run: StoredRun) -> str:
 
 
 def _build(work: Work, wanted: str | None) -> None:
-    done = [run for run in work.bench.store.runs(table=work.stored.id) if run.state == "done"]
     text("Download", "h1", "pv-h1")
-    if not done:
-        notice("There is no finished run yet.", "info", remedy="Start one in the step Run.")
-        next_step("download", work.stored.id)
+    _, run = choose_run(work, "download", wanted, f"/download/{work.stored.id}?run=")
+    if run is None:
         return
-    run = next((each for each in done if each.id == wanted), done[0])
-    names = {each.id: f"{each.title}: {figures_of(each)}" for each in done}
-    select = ui.select(
-        names,
-        value=run.id,
-        label="Run",
-        on_change=lambda event: ui.navigate.to(f"/download/{work.stored.id}?run={event.value}"),
-    )
-    select.props("outlined dense").style("max-width: 760px; width: 100%")
     with ui.element("div").classes("pv-columns pv-two"):
         with stack():
             _files(run)

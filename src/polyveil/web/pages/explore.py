@@ -21,7 +21,7 @@ from polyveil.web.pages.layout import frame, next_step, table_page
 from polyveil.web.pages.page_context import Work, Workbench
 from polyveil.web.pages.parts import card, figure, notice, row, stack, text, trusted
 from polyveil.web.pages.progress_bar import follow_job
-from polyveil.web.pages.runs import figures_of, least_l, worst_t
+from polyveil.web.pages.runs import choose_run, least_l, worst_t
 from polyveil.web.pages.side_by_side import side_by_side
 from polyveil.web.store import StoredRun
 
@@ -53,27 +53,16 @@ def add(bench: Workbench) -> None:
 
 
 def _build(work: Work, wanted: str | None, tab: str) -> None:
-    bench = work.bench
-    done = [run for run in bench.store.runs(table=work.stored.id) if run.state == "done"]
     text("Results", "h1", "pv-h1")
-    if not done:
-        notice("There is no finished run yet.", "info", remedy="Start one in the step before.")
-        next_step("explore", work.stored.id)
+    done, chosen = choose_run(work, "explore", wanted, f"/explore/{work.stored.id}?tab={tab}&run=")
+    if chosen is None:
         return
-    chosen = next((run for run in done if run.id == wanted), done[0])
-
-    def go(run_id: str) -> None:
-        ui.navigate.to(f"/explore/{work.stored.id}?run={run_id}&tab={tab}")
-
-    runs = {run.id: f"{run.title}: {figures_of(run)}" for run in done}
-    select = ui.select(runs, value=chosen.id, label="Run", on_change=lambda event: go(event.value))
-    select.props("outlined dense").style("max-width: 760px; width: 100%")
     _tabs(f"/explore/{work.stored.id}?run={chosen.id}&tab=", tab, TABS)
     if tab not in TABS:
         tab = "summary"
     if tab == "summary":
         _frontier(work, done, chosen)
-    _details(bench, chosen, work, tab)
+    _details(work.bench, chosen, work, tab)
     next_step("explore", work.stored.id)
 
 

@@ -1,12 +1,33 @@
-"""Runs as figures: in one line, and side by side."""
+"""Runs as figures, in one line and side by side, and the choice of a finished one."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nicegui import ui
+
 from polyveil.reports.markup import Markup, number, percent, table
+from polyveil.web.pages.layout import next_step
+from polyveil.web.pages.page_context import Work
+from polyveil.web.pages.parts import notice
 from polyveil.web.store import StoredRun
+
+
+def choose_run(work: Work, step: str, wanted: str | None, address: str) -> tuple[list[StoredRun], StoredRun | None]:
+    """The finished runs, and the wanted or newest of them, with a list that opens another at `address` and its id."""
+    done = [run for run in work.bench.store.runs(table=work.stored.id) if run.state == "done"]
+    if not done:
+        notice("There is no finished run yet.", "info", remedy="Start one in the step Run.")
+        next_step(step, work.stored.id)
+        return [], None
+    chosen = next((run for run in done if run.id == wanted), done[0])
+    names = {run.id: f"{run.title}: {figures_of(run)}" for run in done}
+    select = ui.select(
+        names, value=chosen.id, label="Run", on_change=lambda event: ui.navigate.to(f"{address}{event.value}")
+    )
+    select.props("outlined dense").style("max-width: 760px; width: 100%")
+    return done, chosen
 
 
 def figures_of(run: StoredRun) -> str:
