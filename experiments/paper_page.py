@@ -4,7 +4,7 @@
 
 A page begins with verdicts on the paper's claims, each computed by the script, and goes on with the tables and plots of
 the run. The points are written beside the page (`wang2018.json`): the overview is made from them. `--quick` runs
-a few small cells, on a stand-in made from the built-in census where the real tables are absent.
+a few small cells, on a stand-in made from the built-in census if the real tables are absent.
 """
 
 from __future__ import annotations

@@ -63,7 +63,7 @@ class Measurement:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Checkup(Result):
-    """What a table protects as it stands."""
+    """What a table protects as it is."""
 
     rows: int
     classes: int
@@ -197,7 +197,7 @@ def check(
     person: str | None = None,
     reading: Mapping[str, Any] | None = None,
 ) -> Checkup:
-    """Measure any table as it stands against every privacy model at once.
+    """Measure any table as it is against every privacy model at once.
 
     Rows are in one group if their quasi-identifier cells are equal; a missing cell is a value like any other.
 

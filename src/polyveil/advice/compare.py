@@ -34,7 +34,7 @@ DEFAULT_LIMIT = 60.0
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """All outcomes, best first: releases by loss, then what came to nothing."""
+    """All outcomes, best first: releases by loss, then runs without a release."""
 
     outcomes: tuple[CaseOutcome, ...]
     rows: int

@@ -51,7 +51,7 @@ class Recommendation:
     """What to ask for.
 
     `detail_lost` is expected of a release of the whole table with the method that will run, and `lost_on_sample` was
-    measured on `rows` of its rows; None if no release came of it.
+    measured on `rows` of its rows; None if it gave no release.
     """
 
     k: int

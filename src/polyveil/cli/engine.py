@@ -54,7 +54,7 @@ def source_of(
         session_of(engine, master)
         return data, {name: value for name, value in given.items() if name != "private"}
     if "private" in given:
-        raise InputError("--private does not work with Spark, where rows have no numbers. Leave it out")
+        raise InputError("--private does not work with Spark, because its rows have no numbers. Leave it out")
     as_of = given.pop("as_of", None)
     if given:
         option = next(iter(given)).replace("_", "-")

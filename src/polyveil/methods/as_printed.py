@@ -45,7 +45,7 @@ class Departure:
 _MSB = (
     Departure(
         "xiao2020, Algorithm 1, step 6",
-        "A group has exactly l rows (of the highest level in it), or k where k is larger.",
+        "A group has exactly l rows (of the highest level in it), or k if k is larger.",
         "Sizes up to the next multiple of l are tried as well, and a common multiple of all l; the best is kept.",
     ),
     Departure(
@@ -88,7 +88,7 @@ _SLOMS = (
     Departure(
         "han2013, Algorithm 1, steps 4 to 6",
         "Every slice is grouped on its own, by one priority (MMDCF in the paper's account of its cost).",
-        "The hardest slice comes first, the others leave out the same rows where they can; all priorities are tried, "
+        "The hardest slice comes first, the others leave out the same rows if they can; all priorities are tried, "
         "and the groups of all attributes together as a start.",
         {"priority": "mmdcf"},
     ),

@@ -208,7 +208,7 @@ def group_slices(
 ) -> tuple[Slice, ...]:
     """Bucketize every slice, from nothing or from groups of it that are `formed` already.
 
-    The slice that must suppress most comes first; the others then leave out the same rows where they can choose.
+    The slice that must suppress most comes first; the others then leave out the same rows if they can choose.
     """
     found: dict[int, Slice] = {}
     for i in sorted(range(len(slices)), key=lambda i: _reachable(slices[i], demand)):

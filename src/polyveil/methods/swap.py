@@ -70,7 +70,7 @@ class Swap(StratifiedMethod[SwapOptions]):
         return build
 
     def _measure(self, ready: Prepared, task: Task) -> tuple[tuple[JudgeSpec, ...], FloatArray]:
-        """What a swap shall lower: the greatest of some violations less their limits.
+        """What a swap must lower: the greatest of some violations less their limits.
 
         By default one violation, the sum over all models; as printed the distance of each attribute (Definition 4).
         """

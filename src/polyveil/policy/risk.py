@@ -57,7 +57,7 @@ class Risk(BaseModel):
         default=None, gt=0, le=1, description="greatest mean chance of finding the person of a row"
     )
     strict_k: Whole | None = Field(
-        default=None, ge=1, description="least number of people of every group, where only the mean is limited"
+        default=None, ge=1, description="least number of people of every group, if only the mean is limited"
     )
     unique_in_population: Number | None = Field(
         default=None, gt=0, le=1, description="greatest estimated share of the population that is unique"

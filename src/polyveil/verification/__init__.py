@@ -1,4 +1,4 @@
-"""Verification: re-checks a release from its files alone, and believes nothing else.
+"""Verification: independently re-checks a release from its files.
 
 It shares the policy, the models' plain judgement and file reading with the rest of polyveil; neither the methods that
 made the classes nor the code that wrote them. Classes are what a reader sees: rows with equal quasi-identifier cells.

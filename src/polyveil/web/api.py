@@ -84,7 +84,7 @@ class NewAnalyses(BaseModel):
 
 
 class RunOut(BaseModel):
-    """How a run stands."""
+    """The state of a run."""
 
     id: str
     table: str
@@ -245,7 +245,7 @@ def _run_routes(router: APIRouter, store: Store, jobs: Jobs) -> None:
 
     @router.get("/runs/{run_id}")
     async def follow_run(run_id: str) -> RunOut:
-        """How a run stands: its state, progress, and - when finished - its figures or its error."""
+        """The state of a run, its progress, and - when finished - its figures or its error."""
         return _run_out(_run(store, run_id))
 
     @router.post("/runs/{run_id}/cancel")

@@ -59,7 +59,7 @@ def make_application(settings: Settings, *, pages: bool = True) -> tuple[App, Fa
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket to serve on, port 0 for any free one; raises InputError where the address cannot be had."""
+    """A socket to serve on, port 0 for any free one; raises InputError if the address cannot be used."""
     try:
         return socket.create_server(
             (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=1024

@@ -41,7 +41,7 @@ class Bounds:
 @dataclass(frozen=True)
 class Support:
     """One sensitive column. Each `l` is the largest the whole table keeps; `alpha` the smallest; `t` the distance of
-    the farthest class there could be, beyond which a t asks for nothing."""
+    the farthest class there could be, beyond which a t has no effect."""
 
     values: int
     distance: str
@@ -147,7 +147,7 @@ def _slider(low: float, high: float, form: FormField, most: float | None = None)
 
 
 def _farthest(about: Attribute, distance: str) -> float:
-    """The greatest finite t that a group can have; a greater one asks for nothing."""
+    """The greatest finite t that a group can have; a greater one has no effect."""
     values: IntArray = np.flatnonzero(about.whole > 0)
     if distance == "ordered":
         # The lowest and the highest value; "missing" comes after it, where there is any.

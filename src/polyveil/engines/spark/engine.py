@@ -59,7 +59,7 @@ class SparkInput:
 
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """What was asked of the blocks, and what came of them."""
+    """The task of the blocks, and their results."""
 
     plan: Plan
     outcome: Coarsened

@@ -57,7 +57,7 @@ _ROLE_ORDER = {"sensitive": 0, "identifier": 1, "person": 1, "quasi": 2, "weight
 
 
 def meaning_of(name: str, description: str = "", words: Vocabulary | None = None, *, but: str = "") -> Meaning | None:
-    """What a column speaks of: by its description if that tells, else by its name; None if neither does.
+    """What a column is about: by its description if that tells, else by its name; None if neither does.
 
     Of a name the longest match counts, then the order of the topics: `diagnosis_date` is a date, `age_at_diagnosis` an
     age. Of a description, a sentence with many words, harm counts before what others may know. A topic may be left out
@@ -156,7 +156,7 @@ def is_bare_code(name: str) -> bool:
 
 
 def is_key_by_name(name: str) -> bool:
-    """Whether the name speaks of a person's key: patient, patient_nbr, ssn; not of a stay or a visit."""
+    """Whether the name suggests a person's key: patient, patient_nbr, ssn; not of a stay or a visit."""
     meaning = meaning_of(name)
     return (
         is_person(name) or is_number_of_a_person(name) or (meaning is not None and meaning.topic == "official_number")
@@ -164,7 +164,7 @@ def is_key_by_name(name: str) -> bool:
 
 
 def is_number_of_a_person(name: str) -> bool:
-    """Whether the name speaks of a number given to a person: patient_id, KundenNr."""
+    """Whether the name suggests a number given to a person: patient_id, KundenNr."""
     parts = parts_of(name)
     known, squashed = set(parts), "".join(parts)
     numbered = bool(known & _NUMBERED) or squashed.endswith(("id", "nr", "nummer", "number"))
@@ -189,7 +189,7 @@ def is_counted(name: str) -> bool:
 
 
 def is_numbered(name: str) -> bool:
-    """Whether the name speaks of a code or running number."""
+    """Whether the name suggests a code or running number."""
     return bool(set(parts_of(name)) & _NUMBERED)
 
 

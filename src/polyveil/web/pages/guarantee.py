@@ -17,7 +17,7 @@ from polyveil.web.reach import Bounds
 
 
 class View(Protocol):
-    """What a guarantee stands in: switching one draws all anew, sliding only saves, so that the keyboard stays."""
+    """The view that shows a guarantee: switching one draws all anew, sliding only saves, so that the keyboard stays."""
 
     def draw(self) -> None: ...
 

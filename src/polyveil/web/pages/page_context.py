@@ -40,7 +40,7 @@ class Workbench:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """A table on the bench: what is stored, what was read, and the policy being drafted for it."""
+    """A table that is worked on: what is stored, what was read, and the policy being drafted for it."""
 
     bench: Workbench
     stored: StoredTable
