@@ -151,7 +151,7 @@ class Checkup(Result):
         ]
 
     def to_dict(self) -> dict[str, Any]:
-        """As `polyveil check --json` prints it; `holds` is None where nothing was required."""
+        """As `polyveil check --json` prints it; `holds` is None if nothing was required."""
         sizes = self.statistics.sizes
         found: dict[str, Any] = {"rows": self.rows}
         if self.people is not None:

@@ -62,7 +62,7 @@ class KFact:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Advice(Result):
-    """What was found; `overlap` is None where the method does not apply."""
+    """What was found; `overlap` is None if the method does not apply."""
 
     rows: int
     sampled: int | None

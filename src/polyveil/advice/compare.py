@@ -49,7 +49,7 @@ class Comparison(Result):
 
     @property
     def outcome(self) -> Outcome:
-        """holds where a run gave a verified release, fails where none can; not checked where a run did not end."""
+        """holds if a run gave a verified release, fails if none can; not checked if a run did not end."""
         if any(each.done for each in self.outcomes):
             return "holds"
         ended = all(each.status in ("unreachable", "not possible") for each in self.outcomes)

@@ -44,7 +44,7 @@ class Estimate:
 
     @property
     def relative_error(self) -> float | None:
-        """The difference as a share of the original's figure; None where that is 0."""
+        """The difference as a share of the original's figure; None if that is 0."""
         return abs(self.released - self.original) / abs(self.original) if self.original else None
 
     @property

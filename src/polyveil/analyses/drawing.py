@@ -177,7 +177,7 @@ def _slice(about: Mapping[str, Any], sensitive: pl.DataFrame, quasi: pl.DataFram
 
 
 def _matched(rows: IntArray, values: IntArray, rng: np.random.Generator) -> IntArray:
-    """For each row a value of the same group, without replacement; -1 where the group has no more, or no group is."""
+    """For each row a value of the same group, without replacement; -1 if the group has no more, or no group is."""
     order, shuffled = np.lexsort((rng.random(len(rows)), rows)), np.lexsort((rng.random(len(values)), values))
     most = int(max(rows.max(initial=0), values.max(initial=0))) + 1
     per_row, per_value = np.bincount(rows, minlength=most), np.bincount(values, minlength=most)

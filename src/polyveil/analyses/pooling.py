@@ -51,7 +51,7 @@ def _freedom(draws: int, lost: float, complete: float) -> float:
 
 
 def overlap(first: tuple[float, float], second: tuple[float, float]) -> float:
-    """How much two intervals have in common, as the mean share of either (Karr et al. 2006); 0 where they are apart."""
+    """How much two intervals have in common, as the mean share of either (Karr et al. 2006); 0 if they are apart."""
     common = min(first[1], second[1]) - max(first[0], second[0])
     if common < 0:
         return 0.0

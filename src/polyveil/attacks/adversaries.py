@@ -1,6 +1,6 @@
 """The adversaries in the order in which they attack; installed packages may add some.
 
-An adversary is a function of what is `Given` and returns its attacks, none where it does not apply.
+An adversary is a function of what is `Given` and returns its attacks, none if it does not apply.
 """
 
 from __future__ import annotations

@@ -64,7 +64,7 @@ class Caps:
         return caps, statement
 
     def of_values(self, guesses: IntArray) -> tuple[FloatArray, str] | None:
-        """The bound on each guess of one value; None where nothing is promised about any."""
+        """The bound on each guess of one value; None if nothing is promised about any."""
         distinct, where = np.unique(guesses, return_inverse=True)
         caps, statement = self.of_sets([np.array([value]) for value in distinct])
         return (caps[where], statement) if (caps < NOTHING).any() else None

@@ -12,7 +12,7 @@ FIFTHS = 5
 
 
 def branches(about: Attribute) -> IntArray | None:
-    """The top-level branch of each value, or its fifth of the range; None where values have no structure."""
+    """The top-level branch of each value, or its fifth of the range; None if values have no structure."""
     ground = about.ground
     if ground.distance == "ordered":
         return np.minimum(np.arange(about.size) * FIFTHS // max(about.size, 1), FIFTHS - 1)

@@ -42,7 +42,7 @@ class Crowd:
     statistics: ClassStatistics
     weights: Weights
     group_of_row: IntArray
-    """The group of each row of the table with the quasi-identifiers, -1 where its values are suppressed."""
+    """The group of each row of the table with the quasi-identifiers, -1 if its values are suppressed."""
     ids: tuple[str, ...] = ()
     """The groups' names, where groups have names."""
     withheld: Mapping[str, IntArray] = field(default_factory=dict)

@@ -25,7 +25,7 @@ from polyveil.models import JointAttribute, JointCloseness
 MOST_RECORDS = 100_000_000
 """Records looked at over all pairs of columns; where there are more, some pairs are drawn at random, and it is said."""
 MOST_GROUPS = 300
-"""Groups, drawn at random, whose guesses are held against the bound; fewer where there are many combinations."""
+"""Groups, drawn at random, whose guesses are held against the bound; fewer if there are many combinations."""
 
 
 def joint(scene: Scene, population: Population) -> list[Attack]:

@@ -20,7 +20,7 @@ from polyveil.results import counted
 
 
 def leftover(scene: Scene, name: str, population: Population) -> Attack | None:
-    """None where every value was published."""
+    """None if every value was published."""
     about, crowd = scene.attributes[name], scene.crowd_of(name)
     rest = np.maximum(about.whole - np.bincount(crowd.codes[name], minlength=about.size), 0)
     total = int(rest.sum())

@@ -35,7 +35,7 @@ class Population:
     _found: dict[str, Weights | None] = field(default_factory=dict)
 
     def like(self, name: str) -> Weights | None:
-        """Who is like each target, for guesses about one sensitive column; None where there are no others."""
+        """Who is like each target, for guesses about one sensitive column; None if there are no others."""
         if name not in self._found:
             self._found[name] = _like(self.scene, name)
         return self._found[name]

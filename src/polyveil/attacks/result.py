@@ -96,7 +96,7 @@ class AttackReport(Result):
 
     @property
     def outcome(self) -> Outcome:
-        """fails where a guarantee was broken, holds where one was attacked and kept and no attack was left out.
+        """fails if a guarantee was broken, holds if one was attacked and kept and no attack was left out.
 
         Otherwise not checked: also where the attacks that ran broke nothing, but others could not be run.
         """

@@ -86,7 +86,7 @@ class Scene:
 
     @cached_property
     def row_fits(self) -> Weights:
-        """targets x rows of the table with the quasi-identifiers: 1 where the person fits the row."""
+        """targets x rows of the table with the quasi-identifiers: 1 if the person fits the row."""
         names = [column.name for column in self.people.quasi]
         alike = class_of_row(self.visible, names)
         fits = group_fits(self.visible, self.policy, self.people, alike, self.targets)

@@ -18,7 +18,7 @@ from polyveil.models.linked import LinkedStatistics
 def additional_information_loss(
     statistics: LinkedStatistics, models: Sequence[Model], slices: Sequence[Sequence[str]]
 ) -> float | None:
-    """The mean over the slices of Definition 14; None where no l is asked for, so that there is no least size."""
+    """The mean over the slices of Definition 14; None if no l is asked for, so that there is no least size."""
     losses = []
     for names in slices:
         least = [_least_of_groups(statistics, model) for name in names for model in models_of_l(models, name)]

@@ -1,7 +1,7 @@
 """What a reader reconstructs from a release: the distribution of each column, and how columns go together.
 
 A reader takes every value that a cell stands for as equally likely, and every record of a group as equally likely to be
-a row's. Distributions are compared by total variation, associations by the change of Cramer's V; both are 0 where the
+a row's. Distributions are compared by total variation, associations by the change of Cramer's V; both are 0 if the
 release tells as much as the original does.
 """
 
@@ -173,7 +173,7 @@ def contingency(first: IntArray, second: IntArray, rows: int, columns: int) -> F
 
 
 def cramers_v(table: FloatArray) -> float:
-    """sqrt(chi^2 / (n * (least number of values - 1))); 0 where a column has one value."""
+    """sqrt(chi^2 / (n * (least number of values - 1))); 0 if a column has one value."""
     table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
     total = float(table.sum())
     least = min(table.shape) - 1 if table.size else 0

@@ -41,7 +41,7 @@ class Task:
 
     @property
     def k(self) -> int:
-        """The least class size asked for (1 where no k is asked)."""
+        """The least class size asked for (1 if no k is asked)."""
         return self.privacy.least_group
 
     @property
@@ -88,8 +88,8 @@ class Method(ABC, Generic[OptionsT]):
 
     @abstractmethod
     def partition(self, task: Task) -> Partition:
-        """Classes that satisfy every model of the task; raises Unsatisfiable where that cannot be done."""
+        """Classes that satisfy every model of the task; raises Unsatisfiable if that cannot be done."""
 
     def slices(self, table: CodedTable) -> tuple[tuple[str, ...], ...]:
-        """The sensitive attributes it publishes together, where it decides that itself; empty where the form does."""
+        """The sensitive attributes it publishes together, where it decides that itself; empty if the form does."""
         return ()

@@ -55,7 +55,7 @@ class Exact(Method[Options]):
         return partition_of(found.labels)
 
     def _left_out(self, task: Task) -> int:
-        """How many rows may be left out; refused where what is required of groups then depends on which ones."""
+        """How many rows may be left out; refused if what is required of groups then depends on which ones."""
         asked = [constraint for model in task.models for constraint in model.constraints(task.attributes)]
         if task.suppressible and not all(isinstance(each, OF_THE_CLASS) for each in asked):
             rule = "the method exact leaves rows out only if no requirement compares groups with the whole table"

@@ -106,7 +106,7 @@ def hellinger(block: Block) -> FloatArray:
 
 
 def kullback_leibler(block: Block) -> FloatArray:
-    """sum P * log2(P / Q) in bits; infinite where a class has a value that the reference lacks."""
+    """sum P * log2(P / Q) in bits; infinite if a class has a value that the reference lacks."""
     known = block.whole_share > 0
     ratio = np.where(known, block.share / np.where(known, block.whole_share, 1.0), np.inf)
     return np.maximum(block.sum(block.share * np.log2(ratio)), 0.0)

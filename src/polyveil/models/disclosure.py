@@ -53,7 +53,7 @@ class DeltaDisclosure(SensitiveModel):
 
 
 def gain(block: Block) -> FloatArray:
-    """(P - Q) / Q of each entry: how much likelier a value becomes; infinite where the reference lacks it."""
+    """(P - Q) / Q of each entry: how much likelier a value becomes; infinite if the reference lacks it."""
     known = block.whole_share > 0
     return np.where(known, block.share / np.where(known, block.whole_share, 1.0) - 1.0, np.inf)
 
@@ -93,7 +93,7 @@ class BasicBetaLikeness(SensitiveModel):
 class EnhancedBetaLikeness(BasicBetaLikeness):
     """(P(v) - Q(v)) / Q(v) <= min(beta, -ln Q(v)), which also keeps common values from becoming certain.
 
-    Measured is the smallest beta that would do; infinite where the bound -ln Q(v) itself is broken.
+    Measured is the smallest beta that would do; infinite if the bound -ln Q(v) itself is broken.
     """
 
     key = "enhanced-beta-likeness"

@@ -326,7 +326,7 @@ def _section(data: Mapping[Any, Any], key: str, model: type[Model], faults: Faul
 def _valid(
     part: dict[Any, Any], path: Place, model: type[Model], faults: Faults, lost: set[str]
 ) -> tuple[Model | None, set[str]]:
-    """The part without its faulty keys, and those keys; None where what is left is not enough."""
+    """The part without its faulty keys, and those keys; None if what is left is not enough."""
     usable = {key: value for key, value in part.items() if value is not None or key not in model.model_fields}
     for key in [key for key in usable if not isinstance(key, str) or not is_unicode(key)]:
         faults.add(path, "a key is not text", suggestion(None, list(model.model_fields)))

@@ -57,7 +57,7 @@ class Publish(BaseModel):
         return tuple(_label(self.intervals, at) for at in range(len(self.intervals) - 1)) if self.intervals else ()
 
     def of(self, value: float) -> str | None:
-        """What is published of a number, as text; None where it lies outside the intervals."""
+        """What is published of a number, as text; None if it lies outside the intervals."""
         if self.intervals is not None:
             if not self.intervals[0] <= value <= self.intervals[-1]:
                 return None

@@ -81,7 +81,7 @@ class Node:
 
 
 def read_nodes(text: str) -> Node | None:
-    """The one document of a YAML text, or None where it is empty."""
+    """The one document of a YAML text, or None if it is empty."""
     builder = _Builder()
     for event in _events(text):
         if isinstance(event, DocumentStartEvent):

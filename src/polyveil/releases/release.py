@@ -178,7 +178,7 @@ class Original:
 class Release(DescribedRelease[Any]):
     """What will be published. `frames` (`tables`, as polars) and `manifest` are public.
 
-    `seconds`, `class_of_row` (the class of each input row, -1 where it is suppressed), `notes` (what to know about how
+    `seconds`, `class_of_row` (the class of each input row, -1 if it is suppressed), `notes` (what to know about how
     the policy was read) and `original` are for the caller alone.
     """
 

@@ -54,7 +54,7 @@ def read_private_key(file: Path | str) -> Ed25519PrivateKey:
         content = Path(file).read_bytes()
         try:
             key = load_pem_private_key(content, passphrase.encode() if passphrase else None)
-        except TypeError:  # a passphrase where none is needed, or none where one is
+        except TypeError:  # a passphrase if none is needed, or none if one is
             if not passphrase:
                 raise InputError(f"{file} is locked with a passphrase. Put it into {PASSPHRASE}") from None
             key = load_pem_private_key(content, None)

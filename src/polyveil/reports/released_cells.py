@@ -73,7 +73,7 @@ def _whole_step(span: float, most: int) -> float:
 
 
 def spread_of(cells: pl.Series, about: Mapping[str, Any]) -> Spread | None:
-    """The column as ranges of numbers, or None where it is not one of numbers or dates."""
+    """The column as ranges of numbers, or None if it is not one of numbers or dates."""
     if about["kind"] not in ("numeric", "date"):
         return None
     low, high, rows, unknown = [], [], [], 0

@@ -76,7 +76,7 @@ class Bound:
     sensitive: tuple[BoundColumn, ...]
     insensitive: pl.DataFrame
     person: pl.Series | None = None
-    """Who each row is about; None where no column says so."""
+    """Who each row is about; None if no column says so."""
     repeated: str | None = None
     """What to know about an identifier that repeats, where no column says whom a row is about."""
 
@@ -84,7 +84,7 @@ class Bound:
     """The random keys that stand for identifiers."""
 
     sampling: pl.Series | None = None
-    """The sampling weight of each row; None where no column has the role weight."""
+    """The sampling weight of each row; None if no column has the role weight."""
 
     @property
     def notes(self) -> tuple[str, ...]:

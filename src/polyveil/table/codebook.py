@@ -64,7 +64,7 @@ def _replaced(cells: pl.Series, new: Mapping[Code, Code | None], plain: set[Code
 
 
 def _kinds_of(cells: pl.Series, kinds: set[Code]) -> pl.Series | None:
-    """Per cell the code of its kind of missing, as text; None where no cell has one."""
+    """Per cell the code of its kind of missing, as text; None if no cell has one."""
     if not kinds:
         return None
     texts = {code: code_text(code) for code in kinds}

@@ -33,7 +33,7 @@ def encode(bound: Bound) -> CodedTable:
 
 
 def number_people(person: pl.Series | None) -> IntArray | None:
-    """The number of each row's person; None where every row is a person of its own, declared or not."""
+    """The number of each row's person; None if every row is a person of its own, declared or not."""
     if person is None or person.n_unique() == len(person):
         return None
     return person.rank("dense").cast(pl.Int64).to_numpy() - 1

@@ -96,7 +96,7 @@ def _would_change(cells: pl.Series, numbers: pl.Series) -> pl.Series:
 
 
 def coarsened(numbers: pl.Series, publish: Publish) -> pl.Series:
-    """Numbers as they are published, as text; null where they lie outside the intervals."""
+    """Numbers as they are published, as text; null if they lie outside the intervals."""
     distinct = numbers.drop_nulls().unique().to_list()
     labels = {value: publish.of(value) for value in distinct}
     return numbers.replace_strict(list(labels), list(labels.values()), default=None, return_dtype=pl.String)

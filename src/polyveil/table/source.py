@@ -42,7 +42,7 @@ _SUPPORTED = (
 
 @dataclass(frozen=True, eq=False)
 class Table:
-    """A table as it was read: nothing dropped, nothing generalized, null where a cell is missing.
+    """A table as it was read: nothing dropped, nothing generalized, null if a cell is missing.
 
     Columns from a text file are all String and keep their exact text (a postcode keeps its leading zero); columns
     from Parquet and from frames keep their own types.
@@ -51,7 +51,7 @@ class Table:
     frame: pl.DataFrame
     name: str
     decimal: str = "."
-    # Line of the first row in a text file; None where rows and lines do not go together (Parquet, cells over several
+    # Line of the first row in a text file; None if rows and lines do not go together (Parquet, cells over several
     # lines, frames): messages then count rows.
     first_line: int | None = 2
     delimiter: str | None = None

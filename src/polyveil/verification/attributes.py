@@ -168,7 +168,7 @@ def _levels(code: Mapping[str | None, int], column: Column) -> IntArray:
 
 
 def codes_of_cells(declared: Declared, cells: pl.Series) -> IntArray | None:
-    """One code per cell; None where a cell holds a value the manifest does not know."""
+    """One code per cell; None if a cell holds a value the manifest does not know."""
     distinct = cells.unique().to_list()
     codes = {value: _code(declared, value) for value in distinct}
     if min(codes.values(), default=0) < 0:
@@ -180,7 +180,7 @@ def codes_of_cells(declared: Declared, cells: pl.Series) -> IntArray | None:
 
 
 def _code(declared: Declared, value: Any) -> int:
-    """The code of one cell, or -1 where it is no value of its column, be it of another kind altogether."""
+    """The code of one cell, or -1 if it is no value of its column, be it of another kind altogether."""
     try:
         return declared.code.get(_label(value, declared.kind), -1)
     except (TypeError, ValueError):

@@ -67,7 +67,7 @@ def check_beside(release: StoredRelease, manifest: Mapping[str, Any]) -> list[Fi
 
 
 def stored_manifest(release: StoredRelease) -> dict[str, Any]:
-    """The manifest as data; InputError where the schema holds no release at all."""
+    """The manifest as data; InputError if the schema holds no release at all."""
     manifest = check_manifest(stored_document(release), release.title)
     for about in manifest["tables"].values():
         if not isinstance(about, Mapping) or not {"rows", "columns", "sha256"} <= set(about):

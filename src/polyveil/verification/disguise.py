@@ -30,7 +30,7 @@ def lie_within(values: pl.Series, cells: pl.Series, kind: str) -> bool:
 
 
 def _of_ranges(frame: pl.DataFrame, kind: str) -> float | None:
-    """The logarithm of how likely all values lie in their ranges by chance; None where one does not."""
+    """The logarithm of how likely all values lie in their ranges by chance; None if one does not."""
     if kind == "numeric":
         frame = frame.with_columns(pl.col("value").cast(pl.Float64))
     every = np.sort(frame.get_column("value").to_numpy())

@@ -32,7 +32,7 @@ ENDING_OF_PARTS = ".parquet"
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
-    """The manifest as data; raises InputError where the folder is not a release at all."""
+    """The manifest as data; raises InputError if the folder is not a release at all."""
     if not folder.is_dir():
         raise InputError(f"{folder} is not a folder. Name the folder that holds a release and its {MANIFEST}")
     file = folder / MANIFEST
@@ -215,7 +215,7 @@ def table_of(name: str) -> str:
 def read_file(
     folder: Path, name: str, about: Mapping[str, Any], *, former: bool
 ) -> tuple[pl.DataFrame | None, list[Finding]]:
-    """The rows of one file and what is wrong with it; None where it has no rows that can be judged."""
+    """The rows of one file and what is wrong with it; None if it has no rows that can be judged."""
     file = folder / name
     try:
         frame = _read_table(file)

@@ -34,7 +34,7 @@ class Verification(Result):
 
     @property
     def outcome(self) -> Outcome:
-        """holds where nothing failed and every guarantee was checked; a figure of the loss may stay unchecked."""
+        """holds if nothing failed and every guarantee was checked; a figure of the loss may stay unchecked."""
         if self.failures:
             return "fails"
         checked = [f.outcome == "holds" for f in self.findings if not (f.note or f.check.startswith("loss"))]

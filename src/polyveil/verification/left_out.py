@@ -58,7 +58,7 @@ def judge_left_out(
     released: Mapping[str, IntArray],
     people: int | None = None,
 ) -> list[Finding]:
-    """The guarantees that do not hold in the group of rows left out; none where nobody was left out.
+    """The guarantees that do not hold in the group of rows left out; none if nobody was left out.
 
     `people` is how many these rows are about, where a person may have several. Then k counts people, and as many have a
     value as there are rows with it, but no more than all: a reader of the counts cannot rule that out.

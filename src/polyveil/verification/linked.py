@@ -278,7 +278,7 @@ def _check_additional_loss(
 def grouping_sums(
     statistics: LinkedStatistics, models: Sequence[Model], names: Sequence[str]
 ) -> tuple[float, float] | None:
-    """Of one slice's groups, the rows beyond the least and the least itself, each summed; None where no l is asked."""
+    """Of one slice's groups, the rows beyond the least and the least itself, each summed; None if no l is asked."""
     asked = [model for model in models if model.parameter == "l" and model.attribute in names]
     if not asked:
         return None
@@ -288,7 +288,7 @@ def grouping_sums(
 
 
 def mean_grouping_loss(sums: Sequence[tuple[float, float] | None]) -> float:
-    """The loss of every slice, averaged; not a number where a slice has no least size."""
+    """The loss of every slice, averaged; not a number if a slice has no least size."""
     losses = [math.nan if one is None else one[0] / one[1] if one[1] else 0.0 for one in sums]
     return float(np.mean(losses)) if losses else math.nan
 

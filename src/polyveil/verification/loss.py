@@ -26,7 +26,7 @@ Costs = tuple[float, float, float]
 CellCosts = Callable[[str], Costs]
 NOTHING: Costs = (0.0, 0.0, 0.0)
 CostsOf = Mapping[str, Costs | None]
-"""The summed costs of each quasi-identifier; None where its cells do not tell how many values they stand for."""
+"""The summed costs of each quasi-identifier; None if its cells do not tell how many values they stand for."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _weighed(cells: pl.Series, weight: pl.Series) -> Iterable[tuple[Any, float]]
 def summed_costs(
     manifest: Mapping[str, Any], policy: Policy, counts_of: Callable[[str], Iterable[tuple[Any, float]]]
 ) -> dict[str, Costs | None] | Finding:
-    """What each quasi-identifier's cells lost, from how often it has which cell; a finding where that is hidden."""
+    """What each quasi-identifier's cells lost, from how often it has which cell; a finding if that is hidden."""
     if policy.release.numbers != "interval":
         return not_checked("loss", "numbers are published as midpoints or means, which hide the range they stand for")
     found = {}
@@ -164,7 +164,7 @@ def _column_costs(counted: Iterable[tuple[Any, float]], about: Mapping[str, Any]
 
 
 def _cell_costs(about: Mapping[str, Any], column: Column) -> CellCosts | None:
-    """How to read the costs off one cell, or None where they cannot be read. Ranges and sets have no height."""
+    """How to read the costs off one cell, or None if they cannot be read. Ranges and sets have no height."""
     if about["kind"] == "categorical":
         return _node_costs(column, about)
     width = _cell_width(about, column)

@@ -21,7 +21,7 @@ MOST_ROWS = 200_000
 
 
 def agreement_findings(table: str, agreement: float) -> list[Finding]:
-    """A finding where the groups' places in `quasi` and another table go together, in standard deviations."""
+    """A finding if the groups' places in `quasi` and another table go together, in standard deviations."""
     if agreement <= SUSPICIOUS:
         return []
     message = f"the orders of rows in quasi and {table} go together ({agreement:.1f} standard deviations)"
@@ -50,7 +50,7 @@ def check_order(table: str, frame: pl.DataFrame, groups: IntArray) -> list[Findi
 
 
 def column_findings(table: str, frame: pl.DataFrame) -> list[Finding]:
-    """A finding where rows are sorted or grouped by a column: its values rise or fall, or neighbours are alike."""
+    """A finding if rows are sorted or grouped by a column: its values rise or fall, or neighbours are alike."""
     for cells in frame.get_columns()[:MOST_COLUMNS]:
         spread, block = cells.gather_every(-(-len(cells) // MOST_ROWS) or 1), cells[:MOST_ROWS]
         ranks = _ranks(spread)
@@ -76,14 +76,14 @@ def _ranks(cells: pl.Series) -> FloatArray:
 
 
 def correlation(first: FloatArray, second: FloatArray) -> float:
-    """Pearson's correlation, 0 where one of the two does not vary."""
+    """Pearson's correlation, 0 if one of the two does not vary."""
     if len(first) < 3 or np.ptp(first) == 0 or np.ptp(second) == 0:
         return 0.0
     return float(np.corrcoef(first, second)[0, 1])
 
 
 def stand_together(table: str, groups: IntArray) -> list[Finding]:
-    """A finding where rows of a group stand together, by the mean and the deviation that shuffles have."""
+    """A finding if rows of a group stand together, by the mean and the deviation that shuffles have."""
     return neighbour_findings(table, neighbours(groups), pairs_of(groups), len(groups), spread_of(groups))
 
 
@@ -110,7 +110,7 @@ def pairs_of(groups: IntArray) -> float:
 
 
 def stand_alike(first: str, second: str, groups: IntArray, others: IntArray) -> list[Finding]:
-    """A finding where rows at the same place of two tables are of one group more often than chance makes likely.
+    """A finding if rows at the same place of two tables are of one group more often than chance makes likely.
 
     The same place counts from the first row, from the last, and as a share of a table that has more rows.
     """

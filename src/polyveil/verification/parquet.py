@@ -19,7 +19,7 @@ _TRAILER = 8
 
 
 def hidden_in(file: Path, *, gapless: bool) -> str | None:
-    """What the file has beside its rows, in words; None where nothing is found.
+    """What the file has beside its rows, in words; None if nothing is found.
 
     `gapless`: its writer leaves no bytes between the pages of a column and those of the next.
     """

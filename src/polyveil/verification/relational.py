@@ -226,7 +226,7 @@ class _Keys:
 
 
 def _by_keys(policy: Policy, views: Mapping[str, View]) -> _Keys | Finding | None:
-    """People by their keys, which must be the same in every table; None where no keys are published."""
+    """People by their keys, which must be the same in every table; None if no keys are published."""
     column = {table_of(name): name for name in policy.having("person")}
     if not column:
         return None

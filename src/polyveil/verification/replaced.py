@@ -34,7 +34,7 @@ def check_pseudonyms(policy: Policy, frame: pl.DataFrame) -> list[Finding]:
 
 
 def check_random(name: str, frame: pl.DataFrame) -> list[Finding]:
-    """A finding where keys are no random numbers: a digit is favoured, or rows in their order stand by a column."""
+    """A finding if keys are no random numbers: a digit is favoured, or rows in their order stand by a column."""
     ordered = frame.unique(name, keep="any").sort(name)
     keys = ordered.get_column(name)
     if keys.dtype != pl.String or not keys.str.contains(KEY).fill_null(False).all():

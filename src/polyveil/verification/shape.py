@@ -257,7 +257,7 @@ class ManifestShape(_Part):
 
 
 def check_shape(manifest: dict[str, Any], source: str) -> None:
-    """Raise DamagedRelease where the manifest is not one; says where, never what stands there."""
+    """Raise DamagedRelease if the manifest is not one; says where, never what stands there."""
     try:
         ManifestShape.model_validate(manifest)
     except ValidationError as error:

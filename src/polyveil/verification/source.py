@@ -109,7 +109,7 @@ def _at_least(policy: Policy, sizes: IntArray, fit: Fit, who: IntArray) -> list[
 
 
 def _fewest(size: int, who: IntArray) -> int:
-    """How many people it takes to have so many of these rows; -1 where all of them have too few."""
+    """How many people it takes to have so many of these rows; -1 if all of them have too few."""
     rows = np.sort(np.unique(who, return_counts=True)[1])[::-1]
     enough = np.cumsum(rows) >= size
     return int(np.argmax(enough)) + 1 if enough.any() else -1
@@ -205,7 +205,7 @@ def _contents(owner: IntArray, columns: Sequence[IntArray]) -> list[tuple[bytes,
 
 
 def fit_cells(policy: Policy, frame: pl.DataFrame, groups: IntArray, table: Table) -> Fit | None:
-    """How the input's values fit the released cells; None where cells hide which values they stand for."""
+    """How the input's values fit the released cells; None if cells hide which values they stand for."""
     first = np.unique(groups, return_index=True)[1]
     covers, cell_of_group, value_of_row = [], [], []
     for name in policy.having("quasi"):
@@ -236,7 +236,7 @@ def _numbered(texts: pl.Series) -> tuple[list[str | None], IntArray]:
 
 
 def parsed(name: str, policy: Policy, table: Table) -> pl.Series:
-    """An input column as the policy reads it: numbers, days or text, missing where it is a missing marker."""
+    """An input column as the policy reads it: numbers, days or text, missing if it is a missing marker."""
     column = policy.columns[name]
     if name not in table.columns:
         raise InputError(f"{table.name} lacks the released column {name}. Give the table this release was made from")

@@ -80,7 +80,7 @@ class Library:
         self._lock = threading.Lock()
 
     def open(self, table_id: str) -> OpenTable:
-        """The table, from memory where its file has not changed. Raises InputError where it cannot be read."""
+        """The table, from memory where its file has not changed. Raises InputError if it cannot be read."""
         stored = self.store.table(table_id)
         try:
             about = stored.path.stat()

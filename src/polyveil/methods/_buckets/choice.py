@@ -42,7 +42,7 @@ def groupable_bound(values: Places, size: IntArray, need: FloatArray) -> int:
 
 
 def solution(values: Places, wanted: IntArray, spare: IntArray, need: FloatArray) -> FloatArray | None:
-    """The program's rows of every bucket, the wanted ones and then the spare ones; None where it finds no solution."""
+    """The program's rows of every bucket, the wanted ones and then the spare ones; None if it finds no solution."""
     from scipy import sparse
     from scipy.optimize import linprog
 

@@ -20,7 +20,7 @@ LARGEST_SLICE = 3
 
 
 def contingency(first: IntArray, second: IntArray) -> float:
-    """phi^2 of eq. (1): 0 for independent attributes, 1 where the one with fewer values follows from the other."""
+    """phi^2 of eq. (1): 0 for independent attributes, 1 if the one with fewer values follows from the other."""
     rows = len(first)
     _, a = np.unique(first, return_inverse=True)
     _, b = np.unique(second, return_inverse=True)

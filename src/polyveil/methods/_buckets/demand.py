@@ -46,7 +46,7 @@ class Demand:
 
 
 def demand_of(task: Task) -> Demand:
-    """Gather the demands of all models; raises PolicyError where one is not about the shares of values."""
+    """Gather the demands of all models; raises PolicyError if one is not about the shares of values."""
     if not task.table.sensitive:
         rule = "buckets spread sensitive values, and no column is sensitive"
         raise PolicyError([Fault("columns", rule, "Give a column the role sensitive, or use another method")])

@@ -45,7 +45,7 @@ class BoxTree(NamedTuple):
     leaves: int
     low: Places  # greatest lower end below each node
     high: Places  # least upper end
-    size: IntArray  # least size; 0 where nothing is left
+    size: IntArray  # least size; 0 if nothing is left
     cost: FloatArray  # greatest cost
     stack: IntArray
 

@@ -5,7 +5,7 @@ tuples of the group with the rows that have them. How to use it:
 
     order = tuple_order(table.quasi_tuples.codes, metric)            # once per table
     forest = plant(codes, tuples.of_row, order, group_of_row, groups, metric)
-    item = nearest(forest, group, point)        # -1 where the group is used up; also `farthest`, `nearest_few`
+    item = nearest(forest, group, point)        # -1 if the group is used up; also `farthest`, `nearest_few`
     row = take(forest, item)                    # any unused row with that tuple; it is then used
 
 All distinct tuples are first put into one order by cutting the table in two again and again (a k-d order): near tuples
@@ -85,7 +85,7 @@ def _cut_order(codes: Codes, metric: QuasiMetric) -> IntArray:
 
 @njit
 def _longest_side(codes: Codes, part: IntArray, metric: QuasiMetric) -> int:
-    """The attribute whose ends are farthest apart in this part; -1 where all tuples are equal."""
+    """The attribute whose ends are farthest apart in this part; -1 if all tuples are equal."""
     best, longest = -1, 0.0
     for a in range(codes.shape[1]):
         low, high = codes[part[0], a], codes[part[0], a]
@@ -204,7 +204,7 @@ def left_over(forest: RowForest, t: int) -> int:
 
 @njit
 def nearest(forest: RowForest, t: int, point: Codes) -> int:
-    """The unused item of the group nearest to the point; -1 where all are used. Ties go to the first one met."""
+    """The unused item of the group nearest to the point; -1 if all are used. Ties go to the first one met."""
     items, distances = np.empty(1, dtype=np.int64), np.empty(1, dtype=np.float64)
     return items[0] if nearest_few(forest, t, point, items, distances) > 0 else -1
 
@@ -267,7 +267,7 @@ def keep_nearest(items: IntArray, distances: FloatArray, found: int, item: int, 
 
 @njit
 def farthest(forest: RowForest, t: int, point: Codes) -> int:
-    """The unused item of the group farthest from the point; -1 where all are used."""
+    """The unused item of the group farthest from the point; -1 if all are used."""
     base, leaves = forest.node_begin[t], forest.leaves[t]
     best, distance = -1, -1.0
     stack, bound = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.float64)
@@ -295,7 +295,7 @@ def farthest(forest: RowForest, t: int, point: Codes) -> int:
 
 
 def nearest_plainly(forest: RowForest, t: int, point: npt.NDArray[np.int32]) -> float:
-    """The plain twin of `nearest`: a scan of the group; gives the squared distance, infinite where all are used."""
+    """The plain twin of `nearest`: a scan of the group; gives the squared distance, infinite if all are used."""
     inside = range(int(forest.item_begin[t]), int(forest.item_begin[t + 1]))
     return min(
         (squared_rows(forest.metric, point, forest.codes[item]) for item in inside if forest.unused[item] > 0),

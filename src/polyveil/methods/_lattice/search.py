@@ -39,7 +39,7 @@ class Recoding(Generic[Found]):
 
 @dataclass(eq=False)
 class LatticeSearch(Generic[Found]):
-    """`look` says of a node what it loses and gives, or None where it fails; `most` limits the looks."""
+    """`look` says of a node what it loses and gives, or None if it fails; `most` limits the looks."""
 
     levels: Sequence[Levels]
     look: Callable[[Node], tuple[float, Found] | None]

@@ -96,7 +96,7 @@ def _with_unit(models: list[Model], unit: str) -> list[Model]:
 
 @njit
 def broken_by(judges: Judges, hist: IntArray, c: int, people: int, rows: int, enough: float) -> float:
-    """How far a group with histogram c, which has members, breaks its guarantees: 0 where all hold.
+    """How far a group with histogram c, which has members, breaks its guarantees: 0 if all hold.
 
     What is more than `enough` is too much in any case, and need not be counted to its end.
     """

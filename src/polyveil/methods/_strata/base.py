@@ -234,7 +234,7 @@ def strata_range(task: Task, rows: int) -> tuple[int, int]:
 
 
 def strata_asked(asked: Literal["k"] | int, task: Task, rows: int) -> int:
-    """The g of `strata: k` or `strata: N`; raises PolicyError where it makes no sense."""
+    """The g of `strata: k` or `strata: N`; raises PolicyError if it makes no sense."""
     if asked == "k":
         if task.privacy.k is None:
             rule, remedy = "strata: k takes k from privacy.k, which is not given", "Give privacy.k, or a number"

@@ -18,7 +18,7 @@ from polyveil.table.csv.dialect import Dialect
 
 
 def read_fast(content: Content, dialect: Dialect, census: Census) -> pl.DataFrame | None:
-    """All rows as text, or None where only the careful reader can be sure."""
+    """All rows as text, or None if only the careful reader can be sure."""
     if not dialect.is_single_bytes or census.lone_returns or census.start >= census.end:
         return None
     if census.quotes and (len(dialect.names) == 1 or _has_spaced_quotes(content, dialect, census)):

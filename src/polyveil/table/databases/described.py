@@ -12,7 +12,7 @@ Becomes = Literal["as it is", "number", "boolean", "date", "time", "timestamp", 
 class DescribedColumn:
     """A column of a result: its name, its type in the database's words, and how to read it without loss.
 
-    `sql` is the expression that reads it, None where its type is refused; `becomes` is what its cells are turned into.
+    `sql` is the expression that reads it, None if its type is refused; `becomes` is what its cells are turned into.
     """
 
     name: str

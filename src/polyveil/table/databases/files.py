@@ -9,7 +9,7 @@ from polyveil.table.databases.place import Place
 
 
 def check_file(place: Place, *, writable: bool) -> bool:
-    """Refuse what cannot be opened; True where the file does not exist yet and will be made."""
+    """Refuse what cannot be opened; True if the file does not exist yet and will be made."""
     file = place.file
     if file is None:
         raise InputError(f"{place} has no file name. Write the path of a file")

@@ -37,7 +37,7 @@ class Session(Protocol):
     """Whether rows are read in the order in which they were written, so that the order tells something."""
 
     def locate(self, wanted: Wanted) -> str:
-        """SQL to stand after FROM; InputError where the table does not exist or the query is not one SELECT."""
+        """SQL to stand after FROM; InputError if the table does not exist or the query is not one SELECT."""
 
     def describe(self, source: str, wanted: Wanted) -> list[DescribedColumn]:
         """The columns of what `locate` found."""
@@ -46,7 +46,7 @@ class Session(Protocol):
         """The rows, streamed."""
 
     def at(self, as_of: str | int) -> None:
-        """Read tables as they were at a version or a time; InputError where there is only one state of them."""
+        """Read tables as they were at a version or a time; InputError if there is only one state of them."""
         raise InputError("--as-of is for Delta and Iceberg tables. Leave it out.")
 
     def tables(self) -> list[str]:
@@ -71,7 +71,7 @@ class Session(Protocol):
         return []
 
     def check_creatable(self, schema: str) -> None:
-        """InputError where the user may not create this schema, or tables in it."""
+        """InputError if the user may not create this schema, or tables in it."""
 
     def stored(self, schema: str, table: str) -> TableName:
         """The name under which a release's table is kept."""

@@ -220,7 +220,7 @@ def _pointing(evidence: Evidence, role: Role, decimal: str) -> tuple[str, ...]:
 
 
 def _hierarchy(evidence: Evidence, role: Role, meaning: Meaning | None) -> Mapping[str, Any] | None:
-    """A rule that fits the values; None where they need a hierarchy of their own, or none."""
+    """A rule that fits the values; None if they need a hierarchy of their own, or none."""
     kind = evidence.kind
     if role in {"identifier", "insensitive", "drop"}:
         return None

@@ -20,7 +20,7 @@ Level = tuple[tuple[str, int], ...]
 
 
 def counted_intervals(rule: Mapping[str, Any], counts: Mapping[str, int]) -> list[Level]:
-    """Per level, the intervals that have rows, in rising order. Raises InputError where there are none to show."""
+    """Per level, the intervals that have rows, in rising order. Raises InputError if there are none to show."""
     numbers = sorted((number, rows) for label, rows in counts.items() if (number := as_number(label)) is not None)
     if not numbers or len(numbers) > MOST_VALUES:
         what = f"more than {MOST_VALUES:,} different numbers" if numbers else "no numbers"
