@@ -8,11 +8,12 @@ This package's own method.
    grown from seeds. Those that lose least, and for which there is time, are used on all rows; the best is kept.
 2. Rows left over are absorbed one by one by the class they enlarge least, or merged if they must be.
 3. Classes are improved: rows move to other classes or change places, alone or all rows at one edge of a class at once,
-   neighbouring classes are pooled and built anew, the smaller the more often. Half of the candidates are among the rows
-   most like the row at hand, the others come from random orders. At first changes are made also where loss rises a
-   little, then only where it falls. Every step keeps every model in every class. More effort first does what less effort
-   does, and the best classes found are kept. Seconds count from the beginning and stop every step; the fewer moves there
-   is time for, the cooler the search begins. Tables too small to be improved in parts are searched once on each core then.
+   neighbouring classes are pooled and built anew, the smaller the more often. Half of the candidates are among the
+   rows most like the row at hand, the others come from random orders. At first changes are made also where loss rises
+   a little, then only where it falls. Every step keeps every model in every class. More effort first does what less
+   effort does, and the best classes found are kept. Seconds count from the beginning and stop every step; the fewer
+   moves there is time for, the cooler the search begins. Tables too small to be improved in parts are searched once on
+   each core then.
 4. In tables of up to 50,000 rows, a closeness that hardly binds is taken to be as close as the classes are anyway. And
    demands somewhat stricter than those asked for are searched too where they begin with hardly more loss (one in tables
    of up to 50,000 rows, with `fast` 5,000, up to six where few rows lose anything), and as long as they do not fall
