@@ -108,12 +108,8 @@ def test_a_statement_with_a_comment_is_refused(sqlite: Database) -> None:
     assert "extra objects" in refused_for(verify(sqlite.release_url()))
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "duckdb_file"])
-def test_sorted_rows_of_a_database_in_a_file_are_refused(
-    kind: str, genuine: dict[str, Forger], request: pytest.FixtureRequest
-) -> None:
-    """Whoever reads the file gets the rows in the order in which they were written."""
-    database: Database = request.getfixturevalue(kind)
+def test_sorted_rows_of_a_database_are_refused(database: Database, genuine: dict[str, Forger]) -> None:
+    """Whoever reads the table gets the rows in the order in which they were written."""
     for name, (column, change) in SORTED.items():
         forger = StoredForger(genuine["generalized"], database.release_url())
         forger.edit(forger.of[column], change)

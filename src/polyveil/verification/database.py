@@ -188,7 +188,7 @@ def _tables(release: StoredRelease, manifest: Mapping[str, Any]) -> tuple[dict[s
             name, about, {"rows": frame.height, "columns": frame.columns, "sha256": checksum(frame)}
         )
         findings += check_types(name, frame)
-        if session.keeps_order:  # of a server, nobody knows in which order it gives rows
+        if session.keeps_order:
             findings += column_findings(name, frame)
         tables[name] = frame
     return tables, findings

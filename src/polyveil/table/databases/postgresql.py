@@ -46,6 +46,8 @@ class PostgresqlSession(SqlSession):
     """A PostgreSQL database."""
 
     errors = adbc_driver_manager.Error
+    keeps_order = True
+    """A table whose rows nobody changed is read in the order in which they were written, which `ctid` tells as well."""
     types: ClassVar = {
         pl.Boolean: "boolean",
         pl.Int64: "bigint",
