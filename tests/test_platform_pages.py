@@ -144,6 +144,14 @@ def test_every_refusal_names_a_test_that_provokes_it() -> None:
         assert all(map(exists, named_tests(how))), what
 
 
+def test_every_promise_to_readers_names_a_test_that_shows_it() -> None:
+    found = rows("## What a reader sees")
+    assert len(found) >= 6
+    for place, _, _, how in found:
+        assert named_tests(how), place
+        assert all(map(exists, named_tests(how))), place
+
+
 def test_the_commands_that_are_run_elsewhere_are_on_a_page() -> None:
     on_pages = {command for page in PAGES for command in commands(page)}
     assert set(RUN_BY) <= on_pages

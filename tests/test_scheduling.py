@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import importlib.util
 import os
+import sys
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import polars as pl
 import pytest
 
 import children
 from polyveil.demo import write_example
+from polyveil.errors import InputError
 
 EXAMPLES = Path(__file__).parent.parent / "examples" / "scheduling"
 QUICK = "\nmethod: {name: mondrian}\n"
@@ -40,6 +43,16 @@ def step(command: str, folder: Path, commands: Path) -> int:
     return children.run(["bash", "-c", command], cwd=folder, env={**os.environ, "PATH": path}).returncode
 
 
+def loaded(file: Path) -> Any:
+    """An example, imported from where it is."""
+    spec = importlib.util.spec_from_file_location(file.stem, file)
+    assert spec is not None
+    assert spec.loader is not None
+    example = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(example)
+    return example
+
+
 def test_the_steps_of_the_dag_can_be_repeated_and_fail_where_they_should(folder: Path, prepared_commands: Path) -> None:
     anonymize, verify = commands()
 
@@ -55,11 +68,7 @@ def test_the_steps_of_the_dag_can_be_repeated_and_fail_where_they_should(folder:
 
 
 def test_the_model_for_dbt_refuses_a_table_that_does_not_hold(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    spec = importlib.util.spec_from_file_location("visits_checked", EXAMPLES / "dbt" / "models" / "visits_checked.py")
-    assert spec is not None
-    assert spec.loader is not None
-    example = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(example)
+    example = loaded(EXAMPLES / "dbt" / "models" / "visits_checked.py")
     (tmp_path / "policy.yaml").write_text(
         "columns: {town: {role: quasi}, ill: {role: sensitive}}\nprivacy: {k: 2}\n", encoding="utf-8"
     )
@@ -73,6 +82,35 @@ def test_the_model_for_dbt_refuses_a_table_that_does_not_hold(monkeypatch: pytes
     assert isinstance(asked(["Cork", "Cork", "Derry", "Derry"]), pl.DataFrame)
     with pytest.raises(ValueError, match="not met"):
         asked(["Cork", "Cork", "Derry"])
+
+
+def undecorated(*functions: Any, **_: Any) -> Any:
+    """A decorator that changes nothing, with or without arguments."""
+    return functions[0] if functions else lambda function: function
+
+
+def test_the_asset_of_dagster_can_be_made_again_and_its_check_blocks(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a stand-in for Dagster that calls the functions: what these do is what it retries."""
+    made = {name: lambda **given: SimpleNamespace(**given) for name in ("MaterializeResult", "AssetCheckResult")}
+    rest = {name: lambda *_, **__: None for name in ("RetryPolicy", "define_asset_job", "Definitions")}
+    dagster = SimpleNamespace(asset=undecorated, asset_check=undecorated, **made, **rest)
+    monkeypatch.setitem(sys.modules, "dagster", dagster)  # type: ignore[arg-type]
+    monkeypatch.setenv("RELEASES", str(folder))
+    example = loaded(EXAMPLES / "dagster_release.py")
+    first = example.release().metadata["lost"]
+    before = (folder / "release" / "manifest.json").read_bytes()
+    assert 0 < first <= 1
+    example.release()
+    assert (folder / "release" / "manifest.json").read_bytes() != before
+    assert example.holds().passed
+    table = next(file for file in (folder / "release").iterdir() if file.stem == "table")
+    table.write_bytes(table.read_bytes()[:-40])
+    assert not example.holds().passed
+    (folder / "visits.csv").unlink()
+    with pytest.raises(InputError, match="does not exist"):
+        example.release()
 
 
 def test_every_example_is_python_that_can_be_read() -> None:

@@ -22,6 +22,10 @@ PATIENCE = 3.0
 Result = TypeVar("Result")
 
 
+class Terminated(KeyboardInterrupt):
+    """The system asks the process to end, as schedulers do: nobody is asked whether to go on."""
+
+
 def answering_ctrl_c(work: Callable[[Progress], Result], progress: Progress) -> Result:
     """The result of the work, which is given a progress to tell.
 
@@ -36,7 +40,7 @@ def answering_ctrl_c(work: Callable[[Progress], Result], progress: Progress) -> 
         except KeyboardInterrupt as pressed:
             if pressed is running.error:
                 raise
-            running.answer()
+            running.answer(pressed)
 
 
 class _Work(Progress, Generic[Result]):
@@ -69,11 +73,11 @@ class _Work(Progress, Generic[Result]):
             raise self.error
         return self._found[0]
 
-    def answer(self) -> None:
+    def answer(self, pressed: KeyboardInterrupt) -> None:
         """Ctrl-C: ask, and go on, stop soon, or end without a result. The second time nothing is asked."""
         try:
-            if self._must_stop or not self._stops:
-                raise KeyboardInterrupt
+            if self._must_stop or not self._stops or isinstance(pressed, Terminated):
+                raise pressed
             if self._progress.keeps_best():
                 self._stop()
         except BaseException:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
 import pytest
 
 import polyveil
@@ -59,6 +63,9 @@ BESIDE = {
     "other type": ({"postgresql"}, "ALTER TABLE {t} ALTER COLUMN town TYPE varchar(50)"),
     "categories": ({"duckdb"}, "ALTER TABLE {t} ALTER town TYPE ENUM ('Bern', 'Basel', 'Paris', 'Lyon', '*', 'Alice')"),
     "trigger": ({"sqlite"}, "CREATE TRIGGER alice AFTER INSERT ON {t} BEGIN SELECT 1; END"),
+    "option": ({"postgresql"}, "ALTER TABLE {t} SET (autovacuum_vacuum_threshold = 123456789)"),
+    "option of a column": ({"postgresql"}, "ALTER TABLE {t} ALTER COLUMN town SET STATISTICS 4711"),
+    "hidden rows": ({"postgresql"}, "ALTER TABLE {t} ENABLE ROW LEVEL SECURITY"),
     "column added": ({"postgresql", "duckdb", "sqlite"}, "ALTER TABLE {t} ADD COLUMN name text"),
 }
 
@@ -101,12 +108,8 @@ def test_a_statement_with_a_comment_is_refused(sqlite: Database) -> None:
     assert "extra objects" in refused_for(verify(sqlite.release_url()))
 
 
-@pytest.mark.parametrize("kind", ["sqlite", "duckdb_file"])
-def test_sorted_rows_of_a_database_in_a_file_are_refused(
-    kind: str, genuine: dict[str, Forger], request: pytest.FixtureRequest
-) -> None:
-    """Whoever reads the file gets the rows in the order in which they were written."""
-    database: Database = request.getfixturevalue(kind)
+def test_sorted_rows_of_a_database_are_refused(database: Database, genuine: dict[str, Forger]) -> None:
+    """Whoever reads the table gets the rows in the order in which they were written."""
     for name, (column, change) in SORTED.items():
         forger = StoredForger(genuine["generalized"], database.release_url())
         forger.edit(forger.of[column], change)
@@ -130,6 +133,90 @@ def test_what_else_the_file_of_a_database_holds_is_named(kind: str, request: pyt
     found = verify(database.release_url())
     assert found.holds
     assert "other tables" in next(f.message for f in found.findings if f.check == "file of the database")
+
+
+def test_row_numbers_of_sqlite_tell_nothing(sqlite: Database) -> None:
+    """A reader can ask for them, and they may be those of the rows in the input."""
+    polyveil.anonymize(people(), policy("generalized", "parquet"), out=sqlite.release_url(), seed=1)
+    sqlite.run("UPDATE release_2026__table SET rowid = 1000000 + abs(random()) % 1000000")
+    assert "extra objects" in refused_for(verify(sqlite.release_url()))
+
+
+def test_a_name_that_hides_the_row_number_of_sqlite_is_no_way_around(sqlite: Database) -> None:
+    renamed = people().rename({"ward": "rowid"})
+    asked = policy("generalized", "parquet")
+    asked["columns"]["rowid"] = asked["columns"].pop("ward")
+    polyveil.anonymize(renamed, asked, out=sqlite.release_url(), seed=1)
+    assert verify(sqlite.release_url()).holds
+    sqlite.run("UPDATE release_2026__table SET _rowid_ = _rowid_ + 1000000")
+    assert "extra objects" in refused_for(verify(sqlite.release_url()))
+
+
+BYTES: dict[str, Callable[[bytearray], bytes]] = {
+    "between rows": lambda file: bytes(file).replace(bytes(40), b"Alice has flu".ljust(40, b"\0"), 1),
+    "after the last page": lambda file: bytes(file) + b"Alice has flu",
+    "in the header": lambda file: bytes(file[:72]) + b"Alice has flu".ljust(20, b"\0") + bytes(file[92:]),
+}
+
+
+@pytest.mark.parametrize("where", BYTES)
+def test_bytes_beside_the_rows_of_a_sqlite_file_are_named(sqlite: Database, where: str) -> None:
+    polyveil.anonymize(people(), policy("generalized", "parquet"), out=sqlite.release_url(), seed=1)
+    file = Path(sqlite.url.removeprefix("sqlite://"))
+    genuine = file.read_bytes()
+    file.write_bytes(BYTES[where](bytearray(genuine)))
+    assert file.read_bytes() != genuine
+    (named,) = [f for f in verify(sqlite.release_url()).findings if f.check == "file of the database"]
+    assert "no part of a row" in named.message
+
+
+def test_rows_that_were_deleted_between_others_are_named(sqlite: Database) -> None:
+    """They leave no free page. Tables of many pages and rows of several have nothing of the kind."""
+    many = pl.concat([people()] * 20).with_columns(pl.lit("long" * 2000).alias("ward"))
+    polyveil.anonymize(many, policy("generalized", "parquet"), out=sqlite.release_url(), seed=1)
+    assert "file of the database" not in {f.check for f in verify(sqlite.release_url()).findings}
+    sqlite.run("INSERT INTO release_2026__table (town) VALUES ('Alice has flu')")
+    sqlite.run("DELETE FROM release_2026__table WHERE town = 'Alice has flu'")
+    assert b"Alice has flu" in Path(sqlite.url.removeprefix("sqlite://")).read_bytes()
+    (named,) = [f for f in verify(sqlite.release_url()).findings if f.check == "file of the database"]
+    assert "no part of a row" in named.message
+
+
+def test_what_stands_in_other_schemas_of_a_duckdb_file_is_named(duckdb_file: Database) -> None:
+    polyveil.anonymize(people(), policy("generalized", "parquet"), out=duckdb_file.release_url(), seed=1)
+    duckdb_file.run("CREATE SCHEMA more", "CREATE MACRO more.alice() AS 'flu'")
+    (named,) = [f for f in verify(duckdb_file.release_url()).findings if f.check == "file of the database"]
+    assert "macros" in named.message
+
+
+def test_a_servers_statistics_of_rows_that_were_deleted_are_refused(postgresql: Database) -> None:
+    """Every reader of a table may see them; those of the released rows tell nothing more."""
+    polyveil.anonymize(people(), policy("generalized", "parquet"), out=postgresql.release_url(), seed=1)
+    postgresql.run("ANALYZE")
+    assert verify(postgresql.release_url()).holds
+    add = "INSERT INTO release_2026.\"table\" (town) SELECT 'Alice has flu' FROM generate_series(1, 50)"
+    postgresql.run(add, "ANALYZE", "DELETE FROM release_2026.\"table\" WHERE town = 'Alice has flu'")
+    assert "extra objects" in refused_for(verify(postgresql.release_url()))
+
+
+@pytest.mark.parametrize(
+    ("kind", "number", "place"),
+    [
+        ("postgresql", "-0", "salary = 0"),
+        ("postgresql", "NaN", "salary IS NULL"),
+        ("duckdb_file", "NaN", "salary IS NULL"),
+    ],
+)
+def test_numbers_whose_checksum_is_that_of_others_are_refused(
+    kind: str, number: str, place: str, request: pytest.FixtureRequest
+) -> None:
+    """They would be one bit for every zero, or every missing cell."""
+    database: Database = request.getfixturevalue(kind)
+    salary = pl.col("salary").replace({10.5: 0.0, 20.5: None})
+    polyveil.anonymize(people().with_columns(salary), policy("generalized", "parquet"), out=database.release_url())
+    assert verify(database.release_url()).holds
+    database.run(f"UPDATE release_2026.\"table\" SET salary = CAST('{number}' AS DOUBLE PRECISION) WHERE {place}")
+    assert "types" in refused_for(verify(database.release_url()))
 
 
 def test_deleted_rows_in_the_file_of_a_database_are_named(sqlite: Database) -> None:

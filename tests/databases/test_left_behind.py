@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,50 @@ def leave_statistics(catalog: Any, table: Any) -> None:
         change.set_statistics(about)
 
 
-BESIDE: list[Callable[[Any, Any], None]] = [add_a_note, add_a_hidden_column, leave_a_file, leave_statistics]
+def state_of(table: Any) -> Path:
+    return Path(table.metadata_location.removeprefix("file://"))
+
+
+def edit_state(table: Any, change: Callable[[dict[str, Any]], object]) -> None:
+    state = json.loads(state_of(table).read_text())
+    change(state)
+    state_of(table).write_text(json.dumps(state))
+
+
+def add_a_key(catalog: Any, table: Any) -> None:
+    edit_state(table, lambda state: state["schemas"][0].update({"for": ALICE}))
+
+
+def add_an_older_partition(catalog: Any, table: Any) -> None:
+    field = {"source-id": 1, "field-id": 1000, "transform": "identity", "name": ALICE}
+    edit_state(table, lambda state: state["partition-specs"].append({"spec-id": 7, "fields": [field]}))
+
+
+def add_an_older_state(catalog: Any, table: Any) -> None:
+    older = state_of(table).with_name("00000-older.metadata.json")
+    older.write_text(ALICE)
+    edit_state(table, lambda state: state["metadata-log"].append({"metadata-file": older.as_uri(), "timestamp-ms": 1}))
+
+
+def add_bytes_to_a_file(catalog: Any, table: Any) -> None:
+    (task,) = table.scan().plan_files()
+    file = Path(task.file.file_path.removeprefix("file://"))
+    pq.write_table(pq.read_table(file), file, store_schema=False)
+    content = file.read_bytes()
+    footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+    file.write_bytes(content[:footer] + ALICE.encode() + content[footer:])
+
+
+BESIDE: list[Callable[[Any, Any], None]] = [
+    add_a_note,
+    add_a_hidden_column,
+    leave_a_file,
+    leave_statistics,
+    add_a_key,
+    add_an_older_partition,
+    add_an_older_state,
+    add_bytes_to_a_file,
+]
 
 
 @pytest.mark.parametrize("forge", BESIDE)
@@ -113,3 +157,36 @@ def test_what_stands_beside_the_rows_of_an_iceberg_release_is_refused(
         release().save(iceberg, overwrite=True)
         assert verify(iceberg).holds
         assert not found_in(tmp_path, ALICE)
+
+
+def test_properties_of_an_iceberg_release_are_named(iceberg: str) -> None:
+    """A catalog may set some by itself, so they are no forgery; and whoever reads the tables may read them."""
+    release().save(iceberg)
+    assert "schema" not in {one.check for one in verify(iceberg).findings}
+    catalog = load_catalog("clinic")
+    with catalog.load_table("release_2026.table").transaction() as change:
+        change.set_properties(note=ALICE)
+    catalog.close()
+    (named,) = [one for one in verify(iceberg).findings if one.check == "schema"]
+    assert (named.outcome, "1 properties" in named.message) == ("not checked", True)
+
+
+def test_files_of_a_table_that_the_catalog_forgot_are_no_part_of_a_new_release(iceberg: str, tmp_path: Path) -> None:
+    """Tables were dropped without their files, or a writer was killed before its table was in the catalog."""
+    release("first ward").save(iceberg)
+    catalog = load_catalog("clinic")
+    for name in catalog.list_tables("release_2026"):
+        catalog.drop_table(name)
+    release("second ward").save(iceberg)
+    assert verify(iceberg).holds
+    assert found_in(tmp_path, "first ward"), "what may be another table's is left alone"
+    home = Path(catalog.load_table("release_2026.table").location().removeprefix("file://"))
+    catalog.close()
+    assert not found_in(home, "first ward")
+
+
+def test_a_link_in_the_place_of_a_delta_table_is_refused(tmp_path: Path) -> None:
+    release().save(f"delta://{tmp_path}/release")
+    (tmp_path / "release" / "table").rename(tmp_path / "elsewhere")
+    (tmp_path / "release" / "table").symlink_to(tmp_path / "elsewhere")
+    assert "extra objects" in refused_for(verify(f"delta://{tmp_path}/release"))

@@ -117,6 +117,17 @@ def test_a_folder_that_is_nothing_but_a_name_is_refused(bucket: str) -> None:
     assert not verify(store.address).holds
 
 
+def test_an_object_named_like_another_with_a_slash_is_refused(bucket: str) -> None:
+    import boto3
+
+    store = open_store(published(f"{bucket}/release"))
+    folder = store.path.removeprefix(f"{BUCKET}/")
+    client = boto3.client("s3", region_name="us-east-1")
+    client.put_object(Bucket=BUCKET, Key=f"{folder}/table.parquet/", Body=b"Alice has flu")
+    with pytest.raises(InputError, match="with a slash at its end"):
+        verify(store.address)
+
+
 def test_nothing_is_replaced_unasked_and_nothing_but_a_release_ever(bucket: str, tmp_path: Path) -> None:
     out = published(f"{bucket}/release")
     with pytest.raises(InputError, match="exists already"):

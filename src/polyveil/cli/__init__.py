@@ -5,6 +5,8 @@ Exit codes: 0 done, the guarantee holds; 1 it does not hold or cannot be reached
 
 from __future__ import annotations
 
+import signal
+
 import typer
 
 from polyveil.cli.advise import advise
@@ -24,6 +26,7 @@ from polyveil.cli.schema import schema
 from polyveil.cli.serve import serve
 from polyveil.cli.verify import verify
 from polyveil.cli.warmup import warmup
+from polyveil.stopping import Terminated
 
 HELP = """Publish tables with several sensitive columns safely.
 
@@ -85,4 +88,11 @@ def _root(
 
 def main() -> None:
     """Entry point of the `polyveil` command."""
+    signal.signal(signal.SIGTERM, _end)
     app()
+
+
+def _end(*_: object) -> None:
+    """What stands in temporary folders is removed first: a copy of the table, a release that nobody has verified."""
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)  # the second time at once
+    raise Terminated

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from polyveil.errors import PolyveilError, kind_and_place
+from polyveil.stopping import Terminated
 
 Every = Annotated[bool, typer.Option("--every", help="Of a wide table, list everything, not only the worst of a kind.")]
 
@@ -27,9 +28,9 @@ def reported_errors(*, as_json: bool = False, stopped: str = "nothing was writte
     except PolyveilError as error:
         _report(error.to_dict(), as_json)
         raise typer.Exit(error.exit_code) from None
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as how:
         _report({"kind": "Stopped", "message": f"stopped; {stopped}"}, as_json)
-        raise typer.Exit(130) from None
+        raise typer.Exit(143 if isinstance(how, Terminated) else 130) from None
     except MemoryError:
         message = "the machine does not have enough memory for this table. Nothing was written"
         _report({"kind": "MemoryError", "message": message}, as_json)

@@ -180,6 +180,8 @@ def _type(kind: pl.DataType) -> str:
 def _strange_in(table: Path) -> list[str]:
     """What a table has beside its rows: a history, notes in the log, other files, other bytes in its file."""
     found = {entry.relative_to(table).as_posix() for entry in table.rglob("*")}
+    if table.is_symlink():
+        return ["links to other places"]
     if found != {LOG, PART, "_delta_log"} or any((table / name).is_symlink() for name in found):
         return ["older versions or other files"]
     try:

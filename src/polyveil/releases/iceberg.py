@@ -7,7 +7,9 @@ Catalogs and their keys are set as pyiceberg takes them: in the environment (`PY
 from __future__ import annotations
 
 import errno
+import json
 import re
+import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any
@@ -21,6 +23,7 @@ from polyveil.table.databases.marked import WRITER, MarkedSession
 from polyveil.table.databases.names import Query, TableName, Wanted
 from polyveil.table.databases.place import Place
 from polyveil.table.lakes import as_asked, snapshot_of
+from polyveil.verification.parquet import hidden_in
 
 _RELEASED = ("boolean", "long", "double", "string", "date", "time", "timestamp", "timestamptz")
 _REFUSALS = (PermissionError, ConnectionError, TimeoutError, ImportError, MemoryError, NotImplementedError)
@@ -43,6 +46,7 @@ _OF_STORES = re.compile(
 )
 _OF_SUMMARY = re.compile(r"(added|total)-[a-z-]+=\d+")
 _OF_WRITERS = re.compile(r"(/data/[\w-]+\.parquet|/metadata/[\w-]+(\.metadata\.json|\.avro))")
+_OF_NAMESPACES = {"exists", "location", "owner"}
 _KEYS = "Set PYICEBERG_CATALOG__{}__URI (and what else it needs), or name it in .pyiceberg.yaml"
 
 
@@ -122,6 +126,15 @@ class IcebergSession(MarkedSession):
                 strange.add("files that cannot be read")
         return sorted(strange)
 
+    def beside_schema(self, schema: str) -> list[str]:
+        """Properties, which a catalog may set by itself, and everybody who may write to it."""
+        keys: set[str] = set()
+        with suppress(UnreadableTable), self._faults(f"the tables of {schema}"):  # of which `beside_tables` tells
+            for name in self.catalog.list_tables(_path(schema)):
+                keys |= set(self.catalog.load_table(name).properties)
+            keys |= set(self.catalog.load_namespace_properties(_path(schema))) - _OF_NAMESPACES
+        return [f"{len(keys)} properties that its catalog or anybody else may have set"] if keys else []
+
     def make_schema(self, schema: str) -> None:
         with self._faults(f"the namespace {schema}"):
             self.catalog.create_namespace(_path(schema))
@@ -133,7 +146,13 @@ class IcebergSession(MarkedSession):
     def write(self, name: TableName, frame: Any) -> None:
         rows = pl.DataFrame(frame).to_arrow(compat_level=pl.CompatLevel.oldest())
         with self._faults(f"the table {name}"):
-            self.catalog.create_table(_path(name), schema=rows.schema).append(rows)
+            table = self.catalog.create_table(_path(name), schema=rows.schema)
+            if set(_files_in_folder(table)) - {table.metadata_location}:
+                # Files of a killed writer, or of a table that was dropped without them or has another name now.
+                self.catalog.purge_table(_path(name))
+                free = f"{table.location()}-{secrets.token_hex(4)}"
+                table = self.catalog.create_table(_path(name), schema=rows.schema, location=free)
+            table.append(rows)
 
     def remove(self, name: TableName) -> None:
         from pyiceberg.exceptions import NoSuchTableError
@@ -211,19 +230,55 @@ def _is_odd(kind: pa.DataType) -> bool:
 
 
 def _strange_in(table: Any) -> set[str]:
-    """What a table has beside its rows. Properties belong to the catalog and are not compared."""
+    """What a table has beside its rows. Properties are named by `beside_schema`."""
     about, fields = table.metadata, table.schema().fields
     strange = {"comment"} if any(field.doc for field in fields) or "comment" in table.properties else set()
-    strange |= set() if len(about.snapshots) == len(about.schemas) == 1 and set(about.refs) == {"main"} else {"history"}
-    strange |= set() if table.spec().is_unpartitioned() else {"partition"}
+    strange |= set() if _has_no_history(about) else {"history"}
+    strange |= set() if table.spec().is_unpartitioned() and len(about.partition_specs) == 1 else {"partition"}
     strange |= {"statistics"} if about.statistics or about.partition_statistics else set()
     notes = [note for one in about.snapshots if one.summary for note in one.summary.additional_properties.items()]
     strange |= {"note"} if any(not _OF_SUMMARY.fullmatch(f"{key}={value}") for key, value in notes) else set()
+    strange |= {"note"} if not all(_says_nothing_else(table, file) for file in _metadata_files(table)) else set()
     named, data = _named_files(table)
     strange |= {"other files"} if set(_files_in_folder(table)) - named else set()
     strange |= set() if all(_is_plain(table, file) for file in data) else {"more in a file than its table has"}
     strange |= {"column of another type"} if any(str(field.field_type) not in _RELEASED for field in fields) else set()
-    return strange | ({"sort order"} if table.sort_order().fields else set())
+    ordered = table.sort_order().fields or len(about.sort_orders) > 1
+    return strange | ({"sort order"} if ordered else set())
+
+
+def _has_no_history(about: Any) -> bool:
+    own = {one.snapshot_id for one in about.snapshots}
+    logged = {one.snapshot_id for one in about.snapshot_log}
+    return len(own) == len(about.schemas) == 1 and set(about.refs) == {"main"} and logged <= own
+
+
+def _metadata_files(table: Any) -> list[str]:
+    return [table.metadata_location, *(one.metadata_file for one in table.metadata.metadata_log)]
+
+
+def _says_nothing_else(table: Any, file: str) -> bool:
+    """Whether a state of the table, the current one or that before its rows, has the keys of the format alone."""
+    from pyiceberg.table.metadata import TableMetadataUtil
+
+    with table.io.new_input(file).open() as stream:
+        text = bytes(stream.read())
+    try:
+        state = TableMetadataUtil.parse_raw(text.decode())
+    except ValueError:
+        return False
+    now = table.metadata
+    known = [one for one in state.snapshots if one not in now.snapshots] or state.schemas != now.schemas
+    return not known and _is_within(json.loads(text), json.loads(state.model_dump_json()))
+
+
+def _is_within(written: Any, known: Any) -> bool:
+    """Whether everything that is written is known as well; a key without a value may be left out."""
+    if isinstance(written, dict) and isinstance(known, dict):
+        return all(value is None or (key in known and _is_within(value, known[key])) for key, value in written.items())
+    if isinstance(written, list) and isinstance(known, list):
+        return len(written) == len(known) and all(map(_is_within, written, known))
+    return bool(written == known)
 
 
 def _files_in_folder(table: Any) -> list[str]:
@@ -253,9 +308,12 @@ def _named_files(table: Any) -> tuple[set[str], list[str]]:
 
 
 def _is_plain(table: Any, file: str) -> bool:
-    """Whether a file of rows has the columns of its table and no notes; a reader of the table would not see others."""
+    """Whether a file of rows has the columns of its table, and nothing beside its rows that its table does not show."""
     import pyarrow.parquet as pq
 
-    with table.io.new_input(file).open() as stream, pq.ParquetFile(stream) as reader:
+    with table.io.new_input(file).open() as stream:
+        content = pa.py_buffer(stream.read())
+    with pq.ParquetFile(pa.BufferReader(content)) as reader:
         notes = set(reader.metadata.metadata or {}) - {b"ARROW:schema", b"iceberg.schema"}
-        return not notes and reader.schema_arrow.names == [field.name for field in table.schema().fields]
+        plain = not notes and reader.schema_arrow.names == [field.name for field in table.schema().fields]
+    return plain and hidden_in(content, gapless=True) is None

@@ -70,6 +70,10 @@ class Store:
         from pyarrow.fs import FileSelector
 
         found = self.files.get_file_info(FileSelector(self.path, recursive=True, allow_not_found=True))
+        if len({one.path for one in found}) < len(found):
+            raise InputError(
+                f"{self.address} holds an object whose name is that of another with a slash at its end. Remove it"
+            )
         return {one.path[len(self.path) + 1 :]: one.path for one in found if one.type.name == kind}
 
     def is_object(self, path: str) -> bool:

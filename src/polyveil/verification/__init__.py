@@ -32,6 +32,7 @@ from polyveil.verification.relational import qualified
 from polyveil.verification.relational_source import check_tables_of_source
 from polyveil.verification.signature import check_beside
 from polyveil.verification.source import check_source
+from polyveil.verification.steady import read_steadily
 from polyveil.verification.text import check_cells, formula_findings
 
 _ABOUT_CELLS = (
@@ -60,6 +61,9 @@ class InMemory(Protocol):
 
 ReleaseLike = InMemory | StoredRelease | Path | str
 """A release in memory, in a folder, or in a database."""
+
+Content = tuple[Mapping[str, Any], Mapping[str, pl.DataFrame], list[Finding]]
+"""Manifest, tables, and what is known before these are looked into."""
 
 
 def verify(
@@ -126,10 +130,9 @@ def verify(
                 row_map=row_map,
                 population=population,
             )
-    manifest, tables, findings = load_release(release)
+    manifest, tables, findings = _load(release, signer)
     content = verify_tables(manifest, tables)
     asked = () if policy is None else _asked(load_policy(policy), manifest, tables)
-    findings = [*findings, *_beside(release, signer)]
     named = qualified(manifest, tables) if "relational" in manifest else tables
     columns = describe_columns(manifest, from_public(manifest["policy"]), content.verdicts, named)
     found = (*findings, *content.findings, *asked)
@@ -146,27 +149,44 @@ def verify(
     return Verification(found, content.verdicts, columns)
 
 
-def _beside(release: ReleaseLike, signer: Path | str | None) -> list[Finding]:
-    """What is in a folder beside the tables and their manifest: the signature, and the report."""
-    if not isinstance(release, str | Path) or is_url(release):
-        return [] if signer is None else [fails("signature", "only a release folder is signed, and this is none")]
-    return check_beside(Path(release), signer)
-
-
-def load_release(release: ReleaseLike) -> tuple[Mapping[str, Any], Mapping[str, pl.DataFrame], list[Finding]]:
+def load_release(release: ReleaseLike) -> Content:
     """Manifest and tables of a release, and what its files show before they are looked into."""
     if is_store(release):
         with local_copy(release) as folder:
             return load_release(folder)
+    if isinstance(release, str | Path) and not is_url(release):
+        folder = Path(release)
+        return read_steadily(lambda: _folder(folder), folder)
+    return _no_folder(release)
+
+
+def _load(release: ReleaseLike, signer: Path | str | None) -> Content:
+    """The same with what a folder has beside the tables and their manifest: the signature, and the report."""
+    if isinstance(release, str | Path) and not is_url(release):
+        folder = Path(release)
+
+        def read() -> Content:
+            manifest, tables, findings = _folder(folder)
+            return manifest, tables, [*findings, *check_beside(folder, signer)]
+
+        return read_steadily(read, folder)
+    manifest, tables, findings = _no_folder(release)
+    unsigned = [] if signer is None else [fails("signature", "only a release folder is signed, and this is none")]
+    return manifest, tables, [*findings, *unsigned]
+
+
+def _folder(folder: Path) -> Content:
+    manifest = read_manifest(folder)
+    findings = check_folder(folder, manifest)
+    tables, unreadable = read_tables(folder, manifest)
+    return manifest, tables, [*findings, *unreadable]
+
+
+def _no_folder(release: ReleaseLike) -> Content:
+    """A release in a database, or in memory."""
     if isinstance(release, StoredRelease) or is_url(release):
         return read_stored(release)
-    if isinstance(release, str | Path):
-        folder = Path(release)
-        manifest = read_manifest(folder)
-        findings = check_folder(folder, manifest)
-        tables, unreadable = read_tables(folder, manifest)
-        return manifest, tables, [*findings, *unreadable]
-    if not hasattr(release, "frames"):
+    if isinstance(release, Path | str) or not hasattr(release, "frames"):
         raise InputError(
             f"a {type(release).__name__} is no release that can be read here. Give the folder of a release, "
             "its database address, or what polyveil.anonymize returned"

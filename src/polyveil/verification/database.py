@@ -12,10 +12,13 @@ import polars as pl
 from polyveil.errors import DamagedRelease, InputError, UnreadableTable, listed
 from polyveil.table.databases import Session, opened, place_of, read_wanted
 from polyveil.table.databases.names import MANIFEST
+from polyveil.table.databases.place import Place
+from polyveil.verification.canonical import check_types
 from polyveil.verification.files import check_manifest, check_text, tables_of_form
 from polyveil.verification.findings import Finding, fails, holds, unchecked
 from polyveil.verification.fingerprint import fingerprint, tree_fingerprint_of
 from polyveil.verification.orders import column_findings
+from polyveil.verification.steady import TRIES, changed
 
 DOCUMENT = "document"
 
@@ -43,11 +46,28 @@ def read_stored(release: StoredRelease | str) -> Content:
     place = place_of(release)
     if place.schema is None:
         raise InputError(f"{place} names a database, not a release. Add the schema of the release: ?schema=NAME")
-    try:
-        with opened(place) as session:
-            return _read(StoredRelease(session, place.schema))
-    except UnreadableTable as error:  # before any table could be looked at
-        raise DamagedRelease(str(error)) from None
+    failed: Content | None = None
+    for _ in range(TRIES):
+        content = _read_in(place, place.schema)
+        if not _any_fails(content[2]) or (failed is not None and failed[0] == content[0]):
+            return content
+        failed = content  # perhaps a manifest of the older release, and tables of the one that replaces it
+    raise changed(place)
+
+
+def _read_in(place: Place, schema: str) -> Content:
+    for again in (True, False):
+        try:
+            with opened(place) as session:
+                return _read(StoredRelease(session, schema))
+        except (UnreadableTable, DamagedRelease) as error:  # before any table could be looked at
+            if not again:  # a manifest that was replaced just then is whole the second time
+                raise DamagedRelease(str(error)) from None
+    raise AssertionError
+
+
+def _any_fails(findings: list[Finding]) -> bool:
+    return any(finding.outcome == "fails" for finding in findings)
 
 
 def _read(release: StoredRelease) -> Content:
@@ -56,7 +76,7 @@ def _read(release: StoredRelease) -> Content:
     tables, found = _tables(release, manifest)
     findings += found
     count = len(manifest["tables"])
-    if not any(finding.outcome == "fails" for finding in findings):
+    if not _any_fails(findings):
         findings.append(holds("tables", f"every table is there and unchanged ({count})"))
     return manifest, tables, findings
 
@@ -80,10 +100,7 @@ def stored_document(release: StoredRelease) -> dict[str, Any]:
     session, schema = release.session, release.schema
     present = session.relations(schema)
     if session.marker in present:
-        raise InputError(
-            f"{release.title} is just being written, or writing it was cut off, so it is not a release. Wait, or "
-            "publish it again with --overwrite"
-        )
+        raise _being_written(release)
     if MANIFEST not in present:
         raise InputError(
             f"{release.title} has no table {MANIFEST} in the schema {schema!r}, so it is not a release. "
@@ -113,6 +130,13 @@ def _check_document(release: StoredRelease, manifest: Mapping[str, Any]) -> list
     return findings
 
 
+def _being_written(release: StoredRelease) -> InputError:
+    return InputError(
+        f"{release.title} is just being written, or writing it was cut off, so it is not a release. Wait, or publish "
+        "it again with --overwrite"
+    )
+
+
 def _damaged(release: StoredRelease) -> DamagedRelease:
     return DamagedRelease(
         f"the manifest of {release.title} cannot be read. The release is damaged; get it again from its source"
@@ -121,6 +145,8 @@ def _damaged(release: StoredRelease) -> DamagedRelease:
 
 def _extra(release: StoredRelease, manifest: Mapping[str, Any]) -> list[Finding]:
     present = set(release.session.relations(release.schema)) - {MANIFEST}
+    if release.session.marker in present:
+        raise _being_written(release)
     missing = [
         fails("missing table", f"{name} is listed in the manifest but is not there")
         for name in sorted(set(manifest["tables"]) - present)
@@ -131,8 +157,9 @@ def _extra(release: StoredRelease, manifest: Mapping[str, Any]) -> list[Finding]
         more = [unchecked("extra objects", "this database cannot list what its schemas contain besides tables")]
     also = release.session.beside_schema(release.schema)
     if also:
-        words = f"the file of the database also has {listed(also)}. Whoever gets the file gets these"
-        more.append(unchecked("file of the database", words))
+        in_file = release.session.place.file is not None
+        whole, get = ("file of the database", "gets the file gets") if in_file else ("schema", "reads it may read")
+        more.append(unchecked(whole, f"the {whole} also has {listed(also)}. Whoever {get} these"))
     return (
         missing
         + more
@@ -160,7 +187,8 @@ def _tables(release: StoredRelease, manifest: Mapping[str, Any]) -> tuple[dict[s
         findings += compare_table(
             name, about, {"rows": frame.height, "columns": frame.columns, "sha256": checksum(frame)}
         )
-        if session.keeps_order:  # of a server, nobody knows in which order it gives rows
+        findings += check_types(name, frame)
+        if session.keeps_order:
             findings += column_findings(name, frame)
         tables[name] = frame
     return tables, findings

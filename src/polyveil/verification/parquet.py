@@ -18,23 +18,28 @@ _TRAILER = 8
 """A file begins with four bytes, and ends with the length of its footer and the same four."""
 
 
-def hidden_in(file: Path, *, gapless: bool) -> str | None:
+def hidden_in(file: Path | pa.Buffer, *, gapless: bool) -> str | None:
     """What the file has beside its rows, in words; None if nothing is found.
 
     `gapless`: its writer leaves no bytes between the pages of a column and those of the next.
     """
-    with pq.ParquetFile(file) as plain:
+    size = file.stat().st_size if isinstance(file, Path) else file.size
+    with pq.ParquetFile(_source(file)) as plain:
         footer = plain.metadata
         texts = [field.name for field in plain.schema_arrow if pa.types.is_string(field.type)]
-        if gapless and not _is_gapless(footer, file.stat().st_size):
+        if gapless and not _is_gapless(footer, size):
             return "bytes between its pages"
         if not all(_are_own_statistics(plain, group) for group in range(footer.num_row_groups)):
             return "statistics that are not those of its rows"
-    with pq.ParquetFile(file, read_dictionary=texts) as encoded:
+    with pq.ParquetFile(_source(file), read_dictionary=texts) as encoded:
         groups = range(footer.num_row_groups) if texts else ()
         if not all(_uses_dictionaries(encoded.read_row_group(group, columns=texts)) for group in groups):
             return "a dictionary of values that no row has"
     return None
+
+
+def _source(file: Path | pa.Buffer) -> Any:
+    return file if isinstance(file, Path) else pa.BufferReader(file)
 
 
 def _chunks(footer: Any) -> list[Any]:

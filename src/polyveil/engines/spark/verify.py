@@ -31,6 +31,7 @@ from polyveil.verification.files import ENDING_OF_PARTS, check_folder, check_for
 from polyveil.verification.findings import Finding, Verification, fails, holds
 from polyveil.verification.linked import check_columns
 from polyveil.verification.signature import check_beside
+from polyveil.verification.steady import read_steadily
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -50,8 +51,16 @@ def verify(place: Path | str | StoredRelease, spark: SparkSession, *, signer: Pa
         if at.kind != "spark":
             raise InputError(f"{at.title} is read on this machine. Leave --engine out")
         with opened(at) as session:
-            return _of_catalog(StoredRelease(session, str(at.schema)), signer)
+            release = StoredRelease(session, str(at.schema))
+            found = _of_catalog(release, signer)
+            if _any_fails(found.findings):
+                stored_manifest(release)  # refuses a release that is just being replaced, whose tables do not fit
+            return found
     folder = Path(place)
+    return read_steadily(lambda: _of_folder(folder, spark, signer), folder)
+
+
+def _of_folder(folder: Path, spark: SparkSession, signer: Path | str | None) -> Verification:
     manifest = read_manifest(folder)
     policy = from_public(manifest["policy"])
     _refuse_unmeasured(manifest, policy)

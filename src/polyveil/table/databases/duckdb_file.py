@@ -137,14 +137,20 @@ class DuckdbSession(FileSession):
         return self._first_column(f"{found} ORDER BY 1", schema)
 
     def beside_schema(self, schema: str) -> list[str]:
-        others = self._rows(
-            "SELECT 1 FROM (SELECT schema_name, database_name FROM duckdb_tables() WHERE NOT internal UNION ALL "
-            "SELECT schema_name, database_name FROM duckdb_views() WHERE NOT internal) "
-            "WHERE lower(schema_name) <> lower($1) AND database_name = current_database() LIMIT 1",
-            schema,
+        here = "lower(schema_name) <> lower($1) AND database_name = current_database()"
+        tables = "duckdb_tables() WHERE NOT internal", "duckdb_views() WHERE NOT internal"
+        others = (
+            "duckdb_schemas() WHERE NOT internal",
+            "duckdb_sequences() WHERE true",
+            "duckdb_types() WHERE NOT internal",
+            "duckdb_functions() WHERE NOT internal",
         )
+        found = []
+        for words, kinds in (("other tables", tables), ("other schemas, types, sequences or macros", others)):
+            each = " UNION ALL ".join(f"SELECT 1 FROM {kind} AND {here}" for kind in kinds)  # noqa: S608 - constants
+            found += [words] if self._rows(f"{each} LIMIT 1", schema) else []
         free = self._rows("SELECT free_blocks FROM pragma_database_size()")[0][0]
-        return [*(["other tables"] if others else []), *(["space of deleted rows"] if free else [])]
+        return [*found, *(["space of deleted rows"] if free else [])]
 
     def create_schema(self, schema: str) -> None:
         self._run(f"CREATE SCHEMA IF NOT EXISTS {quoted(self.catalogue)}.{quoted(schema)}", "creating the schema")

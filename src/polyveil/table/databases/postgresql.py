@@ -46,6 +46,8 @@ class PostgresqlSession(SqlSession):
     """A PostgreSQL database."""
 
     errors = adbc_driver_manager.Error
+    keeps_order = True
+    """A table whose rows nobody changed is read in the order in which they were written, which `ctid` tells as well."""
     types: ClassVar = {
         pl.Boolean: "boolean",
         pl.Int64: "bigint",
@@ -138,7 +140,7 @@ class PostgresqlSession(SqlSession):
     def beside_tables(self, schema: str) -> list[str]:
         """The catalogue knows what depends on the schema, and what belongs to its tables."""
         types = ", ".join(f"'{name}'" for name in (*self.types.values(), "time without time zone", *_TIMESTAMPS))
-        return self._first_column(
+        found = self._first_column(
             "WITH s AS (SELECT oid FROM pg_namespace WHERE nspname = $1), "  # noqa: S608 - the types are constants
             "r AS (SELECT c.* FROM pg_class c, s WHERE c.relnamespace = s.oid AND c.relkind = 'r') "
             "SELECT (pg_identify_object(d.classid, d.objid, d.objsubid)).type FROM pg_depend d, s "
@@ -151,12 +153,36 @@ class PostgresqlSession(SqlSession):
             "UNION SELECT 'comment' FROM pg_description WHERE objoid IN (SELECT oid FROM s UNION SELECT oid FROM r) "
             "UNION SELECT 'label' FROM pg_seclabel WHERE objoid IN (SELECT oid FROM s UNION SELECT oid FROM r) "
             "UNION SELECT 'inheritance' FROM pg_inherits WHERE inhparent IN (SELECT oid FROM r) "
+            "UNION SELECT 'option' FROM r WHERE reloptions IS NOT NULL OR relrowsecurity OR relforcerowsecurity "
+            "UNION SELECT 'option' FROM pg_attribute WHERE attrelid IN (SELECT oid FROM r) AND attnum > 0 "
+            "AND COALESCE(attstattarget, -1) <> -1 "
             "UNION SELECT CASE WHEN a.attisdropped THEN 'dropped column' WHEN a.attnotnull THEN 'constraint' "
             "ELSE 'column of another type' END FROM pg_attribute a WHERE a.attrelid IN (SELECT oid FROM r) "
             "AND a.attnum > 0 AND (a.attisdropped OR a.attnotnull OR a.attoptions IS NOT NULL "
             f"OR format_type(a.atttypid, a.atttypmod) NOT IN ({types})) ORDER BY 1",
             schema,
         )
+        return found or (["statistics of other rows"] if self._has_older_statistics(schema) else [])
+
+    def _has_older_statistics(self, schema: str) -> bool:
+        """Whether the server's statistics, which every reader of a table may see, name values that it does not have."""
+        columns = self._rows(
+            "SELECT tablename::text, attname::text FROM pg_stats WHERE schemaname = $1 "
+            "AND (most_common_vals IS NOT NULL OR histogram_bounds IS NOT NULL)",
+            schema,
+        )
+        for table, column in columns:
+            name, cell = TableName(table, schema).sql, quoted(column)
+            known = (
+                "SELECT unnest(most_common_vals::text::text[]) AS value FROM pg_stats "  # noqa: S608 - names are quoted
+                "WHERE schemaname = $1 AND tablename = $2 AND attname = $3 UNION "
+                "SELECT unnest(histogram_bounds::text::text[]) FROM pg_stats "
+                "WHERE schemaname = $1 AND tablename = $2 AND attname = $3 "
+                f"EXCEPT SELECT {cell}::text FROM {name} LIMIT 1"
+            )
+            if self._rows(known, schema, table, column):
+                return True
+        return False
 
     def check_creatable(self, schema: str) -> None:
         _check_name(schema, "schema")

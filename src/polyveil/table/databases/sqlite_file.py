@@ -22,6 +22,7 @@ from polyveil.table.databases.names import Query, TableName, Wanted, quoted
 from polyveil.table.databases.place import Place
 from polyveil.table.databases.session import BATCH_ROWS, in_batches
 from polyveil.table.databases.sql_session import FileSession
+from polyveil.table.databases.sqlite_pages import beside_rows
 
 # Declared types that SQLite stores as text or integers; what they hold is turned over if every cell fits.
 _DECLARED: dict[str, Becomes] = {
@@ -152,7 +153,19 @@ class SqliteSession(FileSession):
                 found.add("comment, constraint or default")
             elif {of for _, of in columns} - {*self.types.values(), "TIMESTAMP", "TIMESTAMPTZ"}:
                 found.add("column of another type")
+            elif not self._is_numbered_in_order(str(name), [str(column).lower() for column, _ in columns]):
+                found.add("row numbers that are not 1, 2, 3")
         return sorted(found)
+
+    def _is_numbered_in_order(self, table: str, columns: Sequence[str]) -> bool:
+        """Every row has a number that a reader can ask for, and that could be any: that of the row in the input."""
+        names = [name for name in ("rowid", "_rowid_", "oid") if name not in columns]
+        if not names:
+            return True  # no reader can ask for it
+        number = names[0]
+        statement = f"SELECT count(*), min({number}), max({number}) FROM {quoted(table)}"  # noqa: S608 - names are quoted
+        rows, first, last = self._rows(statement)[0]
+        return rows == 0 or (int(first), int(last)) == (1, int(rows))
 
     def beside_schema(self, schema: str) -> list[str]:
         """Other tables, SQLite's own, pages that still have rows from before, and numbers that anybody can set."""
@@ -166,7 +179,9 @@ class SqliteSession(FileSession):
             ("application_id", "a number of an application"),
         ):
             found += [words] if self._rows(f"SELECT {pragma} FROM pragma_{pragma}")[0][0] else []  # noqa: S608
-        return found
+        tables = self._rows("SELECT tbl_name, rootpage FROM sqlite_master WHERE rootpage > 0")
+        own = [int(page) for table, page in tables if str(table).lower().startswith(prefix)]
+        return [*found, *beside_rows(Path(str(self.place.file)), [1, *own])]
 
     def check_creatable(self, schema: str) -> None:
         if SEPARATOR in schema or schema.endswith("_") or schema.lower().startswith("sqlite_"):
