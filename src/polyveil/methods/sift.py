@@ -86,30 +86,34 @@ class Sift(Method[SiftOptions]):
     recodes_columns = True
 
     def partition(self, task: Task) -> Partition:
-        effort = self.options.effort
+        effort, secret = self.options.effort, _secret(task)
         asked = next((model for model in task.models if isinstance(model, AnyColumns)), None)
         if asked is not None:
             with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
-                return recode_columns(task, asked, effort, clock, self._groups, _cuts)
+
+                def search_whole(whole: Task) -> Partition:
+                    return self._partition(whole, effort, clock, secret)
+
+                longer = search_whole if isinstance(effort, str) else None
+                return recode_columns(task, asked, effort, clock, self._groups, _cuts, longer)
         compile_side_by_side(compile_constraints(task.models, task.attributes, task.table), task.progress)
         if _may_prove(task.table.rows, effort):
             compile_exact(task.progress)
         task.progress.stage("searching")
         with Clock(seconds_of(effort)) as clock, task.progress.stoppable(clock.end):
-            return self._partition(task, effort, clock)
+            return self._partition(task, effort, clock, secret)
 
     def _groups(self, task: Task) -> Partition:
         """Groups for rows that columns alone do not hide; of so many seconds, a quarter."""
         effort = self.options.effort
         shorter: Effort | float = effort / 4 if isinstance(effort, int | float) else "fast"
         with Clock(seconds_of(shorter)) as clock, task.progress.stoppable(clock.end):
-            return self._partition(task, shorter, clock)
+            return self._partition(task, shorter, clock, _secret(task))
 
-    def _partition(self, task: Task, effort: Effort | float, clock: Clock) -> Partition:
+    def _partition(self, task: Task, effort: Effort | float, clock: Clock, secret: int) -> Partition:
         basis = reachable_basis(task)
         if not basis.table.quasi:
             return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
-        secret = int(task.rng.integers(2**62))
         only_begins = task.goes_on and effort == "fast" and basis.table.rows > FEW_ROWS
         whole = effort in ("balanced", "thorough")
         first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task), growing=only_begins, whole=whole)
@@ -120,6 +124,11 @@ class Sift(Method[SiftOptions]):
             best = _proven(basis, task, clock) if _may_prove(basis.table.rows, effort) else None
             labels = best_search(basis.table, first, effort, secret, clock, tell) if best is None else best
         return partition_of(with_suppressed(labels.astype(np.int64), basis, task.table.rows))
+
+
+def _secret(task: Task) -> int:
+    """What the random numbers of a search are drawn from."""
+    return int(task.rng.integers(2**62))
 
 
 def _may_prove(rows: int, effort: Effort | float) -> bool:

@@ -28,14 +28,26 @@ PRICES, SPARE = (0.6, 0.3, np.inf, 0.15, 1.0), 2
 """The detail, in shares of a whole row, for which a row is set aside: those of the first tries, then any between."""
 EVENNESS, SPREAD = (0.4, 1.1), 0.15
 """How much even parts are preferred, and how far the weights of columns differ between tries."""
+HARDLY_MORE = 1.1
+"""Groups for all rows are searched for as if k were asked for all columns together, if a short search finds some that
+lose no more than so many times what columns recoded one by one lose."""
 Groups = Callable[[Task], Partition]
 """Groups of some rows that share all quasi-identifiers: found by a search, or quickly."""
 
 
 def recode_columns(
-    task: Task, asked: AnyColumns, effort: str | float, clock: Clock, search: Groups, quick: Groups
+    task: Task,
+    asked: AnyColumns,
+    effort: str | float,
+    clock: Clock,
+    search: Groups,
+    quick: Groups,
+    longer: Groups | None = None,
 ) -> Partition:
-    """The cells of every column, so that any m of them hide every row among k."""
+    """The cells of every column, so that any m of them hide every row among k.
+
+    If groups for all rows lose hardly more, `longer` looks for them with the whole effort.
+    """
     table, k = task.table, int(asked.threshold)
     everybody = np.arange(table.rows)
     if not table.quasi:
@@ -62,6 +74,9 @@ def recode_columns(
     aside = np.flatnonzero(~best.inside)
     groups = search(_all_columns(task, aside, k)) if len(aside) else partition_of(aside)
     loss = best.loss() + (_loss(table, aside, groups) if len(aside) else 0.0)
+    if longer is not None and _loss(table, everybody, together) <= HARDLY_MORE * loss:
+        both = together, longer(_all_columns(task, everybody, k))
+        together = min(both, key=lambda found: _loss(table, everybody, found))
     return together if _loss(table, everybody, together) <= loss else _joined(table, best, aside, groups)
 
 
