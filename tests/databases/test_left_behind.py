@@ -16,6 +16,7 @@ from pyiceberg.catalog import load_catalog
 
 import polyveil
 from databases.test_damage_in_places import iceberg
+from polyveil.table.databases.sqlite_pages import beside_rows
 from polyveil.verification import verify
 from verification.forgeries.forger import people, policy, refused_for
 
@@ -190,3 +191,19 @@ def test_a_link_in_the_place_of_a_delta_table_is_refused(tmp_path: Path) -> None
     (tmp_path / "release" / "table").rename(tmp_path / "elsewhere")
     (tmp_path / "release" / "table").symlink_to(tmp_path / "elsewhere")
     assert "extra objects" in refused_for(verify(f"delta://{tmp_path}/release"))
+
+
+def test_pages_of_sqlite_that_lead_round_in_a_circle_are_named(tmp_path: Path) -> None:
+    size = 512
+    file = bytearray(2 * size)
+    file[16:18], file[28:32] = size.to_bytes(2, "big"), (2).to_bytes(4, "big")
+    file[100] = 13  # a leaf without rows
+    assert list(beside_rows(written(tmp_path / "plain.db", file), [1])) == []
+    file[size] = 5  # an inner page whose only child is itself
+    file[size + 8 : size + 12] = (2).to_bytes(4, "big")
+    assert list(beside_rows(written(tmp_path / "circle.db", file), [1, 2])) == ["bytes that are no part of a row"]
+
+
+def written(path: Path, content: bytes) -> Path:
+    path.write_bytes(content)
+    return path

@@ -1,4 +1,4 @@
-"""`polyveil check` as a step of `dbt build`: it fails, and nothing after it is built, unless the table holds."""
+"""`polyveil check` as a model: a row for each guarantee and column. The test of the project fails for those not met."""
 
 import os
 
@@ -7,7 +7,4 @@ import polyveil
 
 def model(dbt, session):
     dbt.config(materialized="table")
-    found = polyveil.check(dbt.source("release", "visits").pl(), os.environ["POLICY"])
-    if not found.holds:
-        raise ValueError(f"the guarantees are not met: {found}")
-    return found.to_frame()
+    return polyveil.check(dbt.source("release", "visits").pl(), os.environ["POLICY"]).to_frame()
