@@ -21,7 +21,7 @@ from polyveil.methods._search.rounds import no_flag
 from polyveil.methods._search.space import Rows, Space
 from polyveil.methods._search.start import begin_by, best_start, plain_cuts, regions_of
 from polyveil.methods._search.tally import (
-    keeps,
+    class_holds,
 )
 from polyveil.methods._search.tree import grow_tree
 from polyveil.methods.base import Task
@@ -78,7 +78,7 @@ def plain_take_out(space: Space, rows: Rows, pool: list[int], floor: int) -> int
     first_seen = list(left)
     while (n := sum(left.values())) >= floor:
         hist = counted(space, np.array(list(left.elements()), dtype=np.int32))
-        if keeps(space, hist, 0, n):
+        if class_holds(space, hist, 0, n):
             return n
         push = np.empty(space.width)
         pressure(space, hist, 0, n, push)
@@ -100,7 +100,7 @@ def test_extraction_takes_away_what_presses_hardest(seed: int, t: float, floor: 
     assert not spare.any()
     if size:
         assert kept.sum() == size
-        assert keeps(space, counted(space, rows.tuple_of[pool[kept == 1]]), 0, size)
+        assert class_holds(space, counted(space, rows.tuple_of[pool[kept == 1]]), 0, size)
 
 
 @pytest.mark.parametrize("way", [SIFT, DIVIDE, GROW, CUT, MEDIANS])
@@ -149,7 +149,7 @@ def test_parts_hold_if_each_of_them_does(seed: int, t: float | None) -> None:
     bounds = np.array([0, *np.sort(rng.integers(1, table.rows, 2)), table.rows])
     hist = np.zeros((1, space.length), dtype=np.int32)
     parts = [members[bounds[p] : bounds[p + 1]] for p in range(3)]
-    expected = all(keeps(space, counted(space, rows.tuple_of[part]), 0, len(part)) for part in parts)
+    expected = all(class_holds(space, counted(space, rows.tuple_of[part]), 0, len(part)) for part in parts)
     for _ in range(2):  # whatever the room for a histogram holds
         assert parts_hold(space, rows, members, bounds, 3, hist) == expected
 
@@ -186,7 +186,7 @@ def test_a_large_table_is_begun_in_regions_that_hold(monkeypatch: pytest.MonkeyP
     regions = regions_of(space, rows, 1, no_flag())
     assert sorted(np.concatenate(regions)) == list(range(table.rows))
     assert t is not None or len(regions) > 1
-    assert all(keeps(space, counted(space, rows.tuple_of[region]), 0, len(region)) for region in regions)
+    assert all(class_holds(space, counted(space, rows.tuple_of[region]), 0, len(region)) for region in regions)
     labels = best_start(space, rows, np.random.default_rng(1), Clock(), plain_cuts(space, rows, Clock()))
     classes = classes_of(space, rows, labels, int(labels.max()) + 1)
     recounted(table, space, rows, classes)

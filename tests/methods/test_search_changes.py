@@ -15,7 +15,7 @@ from polyveil.methods._search.rebuild import rebuild
 from polyveil.methods._search.rounds import Round, cut_into_parts, improve, no_flag, set_seed
 from polyveil.methods._search.space import KIND, SET, Rows, Space, cell_loss
 from polyveil.methods._search.squeeze import MOST_LEAVING, narrowed, rows_leaving, squeeze
-from polyveil.methods._search.tally import keeps
+from polyveil.methods._search.tally import class_holds
 from search_recounts import built, counted, recounted, space_of
 from tables import random_table
 
@@ -132,8 +132,8 @@ def test_a_cut_is_blended_with_equal_shares_until_both_sides_hold(seed: int, t: 
     if blend(space, tuples, begin, cut_left, left):
         assert ((left >= 0) & (left <= counts)).all()
         sides = [counted(space, np.repeat(tuples, part)) for part in (left, counts - left)]
-        assert keeps(space, sides[0], 0, left.sum())
-        assert keeps(space, sides[1], 0, (counts - left).sum())
+        assert class_holds(space, sides[0], 0, left.sum())
+        assert class_holds(space, sides[1], 0, (counts - left).sum())
 
 
 def test_tightened_limits_are_restored() -> None:

@@ -12,12 +12,12 @@ from polyveil.methods._kernels.judge import closeness, compile_constraints, hold
 from polyveil.methods._search.coarse import coarsen
 from polyveil.methods._search.space import KIND, cell_loss, costliest_first, make_space
 from polyveil.methods._search.tally import (
+    class_holds,
     count_ranges,
     count_row,
     count_values,
-    keeps,
-    keeps_changed,
-    keeps_exchanged,
+    holds_changed,
+    holds_exchanged,
     workload,
 )
 from polyveil.models import AlphaAnonymity, KAnonymity, Model, TCloseness, attributes_of
@@ -53,7 +53,7 @@ def test_the_search_judges_as_the_judge_does(seed: int, t: float) -> None:
     for n in (1, 3, 10, 30):
         members = rng.choice(table.rows, n, replace=False)
         hist = counted(space, rows.tuple_of[members])
-        assert keeps(space, hist, 0, n) == holds(judge, hist[0, : space.width].astype(np.int64), n)
+        assert class_holds(space, hist, 0, n) == holds(judge, hist[0, : space.width].astype(np.int64), n)
 
 
 @settings(max_examples=30, deadline=None)
@@ -70,8 +70,8 @@ def test_an_exchange_is_judged_as_the_class_after_it(seed: int, t: float, capped
         workload(space, hist, 0, n, work)
         for gone, come in zip(inside, outside, strict=False):
             after = counted(space, rows.tuple_of[np.append(inside[inside != gone], come)])
-            found = keeps_exchanged(space, hist, 0, n, work, rows.tuple_of[gone], rows.tuple_of[come])
-            assert found == keeps(space, after, 0, n)
+            found = holds_exchanged(space, hist, 0, n, work, rows.tuple_of[gone], rows.tuple_of[come])
+            assert found == class_holds(space, after, 0, n)
 
 
 @settings(max_examples=30, deadline=None)
@@ -89,10 +89,10 @@ def test_a_row_more_or_less_is_judged_as_the_class_after_it(seed: int, t: float,
         workload(space, hist, 0, n, work)
         for r in inside:
             after = counted(space, rows.tuple_of[inside[inside != r]])
-            assert keeps_changed(space, hist, 0, n, work, rows.tuple_of[r], -1) == keeps(space, after, 0, n - 1)
+            assert holds_changed(space, hist, 0, n, work, rows.tuple_of[r], -1) == class_holds(space, after, 0, n - 1)
         for r in outside:
             after = counted(space, rows.tuple_of[np.append(inside, r)])
-            assert keeps_changed(space, hist, 0, n, work, rows.tuple_of[r], 1) == keeps(space, after, 0, n + 1)
+            assert holds_changed(space, hist, 0, n, work, rows.tuple_of[r], 1) == class_holds(space, after, 0, n + 1)
 
 
 @settings(max_examples=15, deadline=None)

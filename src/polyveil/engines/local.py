@@ -62,9 +62,9 @@ class LocalFigures:
     statistics: ClassStatistics
     verdicts: tuple[Verdict, ...]
     people: PeopleStatistics | None = None
-    """The same in people, where a person has several rows."""
+    """The same in people, if a person has several rows."""
     reference: Mapping[str, Attribute] | None = None
-    """The released rows' distributions, where the input's would tell the values of the rows left out."""
+    """The released rows' distributions, if the input's would tell the values of the rows left out."""
 
     @property
     def classes(self) -> int:
@@ -208,7 +208,7 @@ class LocalEngine(InMemory[Table, Original, Classes, LocalFigures]):
 
 
 def with_population(statistics: ClassStatistics, register: Register | None, class_of_row: IntArray) -> ClassStatistics:
-    """The statistics with the people of the population who fit each class, where there is a table of it."""
+    """The statistics with the people of the population who fit each class, if there is a table of it."""
     if register is None:
         return statistics
     people = population_sizes(register.table, class_of_row, register.population)
@@ -219,7 +219,7 @@ StatisticsT = TypeVar("StatisticsT", bound=ClassStatistics)
 
 
 def with_weights(statistics: StatisticsT, table: CodedTable, class_of_row: IntArray) -> StatisticsT:
-    """The statistics with the sampling weight that each class is published with, where there are weights."""
+    """The statistics with the sampling weight that each class is published with, if there are weights."""
     if table.sampling is None:
         return statistics
     return replace(statistics, sampling=class_weights(table.sampling, class_of_row))
@@ -247,7 +247,7 @@ def _hint(table: Table) -> str | None:
 def in_people(
     table: CodedTable, class_of_row: IntArray, reference: Mapping[str, Attribute] | None = None
 ) -> PeopleStatistics:
-    """What the models judge where a person has several rows; the whole table is the reference, or the one given.
+    """What the models judge if a person has several rows; the whole table is the reference, or the one given.
 
     A reader of keys counts people and rows alike, and compares with the people who are released. So does everybody if
     the manifest tells the released rows' counts.

@@ -52,9 +52,9 @@ class Plan:
     seed: int
     secret: bytes
     as_they_are: tuple[pl.Series, ...] = ()
-    """What is published for each code of a quasi-identifier, where these are not generalized."""
+    """What is published for each code of a quasi-identifier, if these are not generalized."""
     slices: Slices = ()
-    """The sensitive columns of each table of a linked release; none where there is one table."""
+    """The sensitive columns of each table of a linked release; none if there is one table."""
     files: int = 1
     """The files of a table."""
     shards: int = 1
@@ -175,7 +175,7 @@ def _holding(plan: Plan, table: CodedTable, found: Partition, rng: np.random.Gen
 
 
 def _linked(plan: Plan, table: CodedTable, found: Partition, rng: np.random.Generator) -> Partition:
-    """Groups for the sensitive tables and classes for the quasi-identifiers; raises Unsatisfiable where some fail."""
+    """Groups for the sensitive tables and classes for the quasi-identifiers; raises Unsatisfiable if some fail."""
     partition = plan.form.arrange(plan.values.bound, table, found, rng)
     statistics = plan.form.statistics(plan.values.policy, partition, codes_of(table), plan.attributes)
     check_reached([model.judge(statistics) for model in plan.models], statistics.classes)

@@ -54,7 +54,7 @@ class Coarsened:
 
 
 def anonymize_blocks(frame: DataFrame, plan: Plan, tree: BlockTree, block_rows: int, *, values: Values) -> Coarsened:
-    """Every block, coarser where rows are left over; raises Unsatisfiable where that does not help.
+    """Every block, coarser if rows are left over; raises Unsatisfiable if that does not help.
 
     `values` are those of the plan with what rows are encoded by.
     """

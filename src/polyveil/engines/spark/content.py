@@ -60,7 +60,7 @@ class Content:
     links: tuple[Link, ...] = ()
     grouping: tuple[tuple[float, float] | None, ...] = ()
     people: Measured | None = None
-    """The classes counted in people, where one has several rows and it is known whose they are."""
+    """The classes counted in people, if one has several rows and it is known whose they are."""
     copies: tuple[Finding, ...] = ()
 
     @property
@@ -155,7 +155,7 @@ def judge_promises(manifest: Mapping[str, Any], content: Content) -> tuple[list[
 
 
 def against_released(content: Content) -> list[Finding]:
-    """Where rows were suppressed: the models that do not hold against the released rows' own distribution."""
+    """If rows were suppressed: the models that do not hold against the released rows' own distribution."""
     findings = []
     for model, found in zip(content.models, content.measured.again, strict=False):
         if model.attribute and not found.verdict(model).holds:

@@ -208,7 +208,7 @@ def add_up(lines: DataFrame, judge: Judge, shards: int) -> Gathered:
 
 
 def by_shard(lines: DataFrame, shards: int) -> DataFrame:
-    """A partition for each shard; some may share one before Spark 4.1, and where a server does not know the way."""
+    """A partition for each shard; some may share one before Spark 4.1, and if a server does not know the way."""
     if hasattr(lines, "repartitionById") and _has_numbered_partitions(lines.sparkSession):
         return lines.repartitionById(shards, "shard")
     return lines.repartition(shards, "shard")

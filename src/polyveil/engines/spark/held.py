@@ -1,4 +1,4 @@
-"""Rows that several steps read: kept by Spark, or in a table where it keeps nothing (serverless compute)."""
+"""Rows that several steps read: kept by Spark, or in a table if it keeps nothing (serverless compute)."""
 
 from __future__ import annotations
 

@@ -126,7 +126,7 @@ def _together(
     rows: tuple[tuple[Model, ...], Measured] | None,
     parts: Sequence[tuple[tuple[Model, ...], Measured]],
 ) -> Measured:
-    """All models in the policy's order; class sizes of the rows that look alike, or of all groups where none do."""
+    """All models in the policy's order; class sizes of the rows that look alike, or of all groups if none do."""
     sizes = [rows[1]] if rows else [measured for _, measured in parts]
     whole = Measured(
         rows=sum(one.rows for one in sizes),

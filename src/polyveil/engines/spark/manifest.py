@@ -50,7 +50,7 @@ def manifest_of(values: Values, plan: Plan, outcome: Coarsened, content: Content
 
 
 def _people(values: Values, content: Content) -> dict[str, Any]:
-    """The guarantees in people; where everybody has one row, as they are in rows."""
+    """The guarantees in people; if everybody has one row, as they are in rows."""
     measured = content.people or content.measured
     count = values.rows if values.everybody is None else values.everybody.count
     least, mean, greatest = measured.sizes

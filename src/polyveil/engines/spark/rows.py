@@ -5,7 +5,7 @@ published cells and the seed) and `block`. Every function here is a function of 
 partition or position of a row: after a lost executor Spark may compute some rows again in another order, and they must
 go to the same blocks.
 
-Where a person has several rows there are `person` and a0, a1 ...: the quasi-identifiers of the person's row with
+If a person has several rows there are `person` and a0, a1 ...: the quasi-identifiers of the person's row with
 the least hash. All rows of a person go where this one goes, so blocks are cut between people.
 """
 
@@ -166,7 +166,7 @@ def in_blocks(frame: DataFrame, values: Values, seed: int, tree: BlockTree) -> D
 
 @dataclass(frozen=True, eq=False)
 class Assigner:
-    """Packs the rows of a partition by block; `encode` makes codes of cells, where that was not done before."""
+    """Packs the rows of a partition by block; `encode` makes codes of cells, if that was not done before."""
 
     values: Values
     tree: BlockTree

@@ -1,8 +1,8 @@
 """The block tree: cuts over quasi-identifier codes that divide the table into blocks small enough for one worker.
 
 It is built on a sample, like the top of a Mondrian tree (LeFevre et al. 2006): the widest quasi-identifier is cut near
-its median, categories between the children of their common ancestor. A cut is made only where both sides stay near
-enough to the whole table (see `MARGIN`); where no quasi-identifier allows that, rows are divided by a hash of their
+its median, categories between the children of their common ancestor. A cut is made only if both sides stay near
+enough to the whole table (see `MARGIN`); if no quasi-identifier allows that, rows are divided by a hash of their
 content, which leaves every distribution as it is. Rows with equal quasi-identifiers part only there.
 """
 
@@ -19,10 +19,10 @@ from polyveil.table.coded import CodedTable
 from polyveil.table.domain import Domain, OrderedDomain
 
 HASH = -1
-"""Stands for an attribute where a node divides rows by a bit of their hash."""
+"""Stands for an attribute if a node divides rows by a bit of their hash."""
 MARGIN = 0.6
 """A block is planned at most this share of t away from the whole table: its classes need room to stay within t. On
-Adult less means division by hash, which parts rows that are alike, and more loses where the method is greedy."""
+Adult less means division by hash, which parts rows that are alike, and more loses if the method is greedy."""
 LEAST_SHARE = 0.25
 """No block is planned smaller than this share of the block size."""
 HASH_BITS = 62
@@ -30,7 +30,7 @@ HASH_BITS = 62
 
 @dataclass(frozen=True, eq=False)
 class BlockTree:
-    """Binary nodes, node 0 the root. A row goes right where its code of `attribute` is at least `at`, or where bit `at`
+    """Binary nodes, node 0 the root. A row goes right if its code of `attribute` is at least `at`, or if bit `at`
     of its hash is set; a node whose `left` is negative is a block, called by its number."""
 
     attribute: IntArray

@@ -91,7 +91,7 @@ class Values:
     quasi: tuple[ValueColumn, ...]
     sensitive: tuple[ValueColumn, ...]
     everybody: Everybody | None = None
-    """All people, where a person has several rows."""
+    """All people, if a person has several rows."""
 
     @property
     def bound(self) -> Bound:

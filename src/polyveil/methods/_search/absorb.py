@@ -19,7 +19,7 @@ from polyveil.methods._search.classes import (
     weigh,
 )
 from polyveil.methods._search.space import Flag, Rows, Space, as_int64, loss_joined, loss_with
-from polyveil.methods._search.tally import keeps, keeps_changed
+from polyveil.methods._search.tally import class_holds, holds_changed
 
 WINDOW = 256
 """Classes of rows within this many places of a row are tried first; then twice as many, and so on."""
@@ -28,7 +28,7 @@ WINDOW = 256
 @njit
 def can_enter(space: Space, rows: Rows, classes: Classes, c: int, r: int) -> bool:
     """Whether class c would hold with row r."""
-    return keeps_changed(space, classes.hist, c, classes.size[c], classes.work, rows.tuple_of[r], 1)
+    return holds_changed(space, classes.hist, c, classes.size[c], classes.work, rows.tuple_of[r], 1)
 
 
 @njit
@@ -80,7 +80,7 @@ def absorb_all(space: Space, rows: Rows, classes: Classes, order: Codes, stop: F
 
 @njit
 def best_class(space: Space, rows: Rows, classes: Classes, order: Codes, place: int, seen: Codes, turn: int) -> int:
-    """The class that the row at a place of the order enlarges least and that can take it; -1 where none can.
+    """The class that the row at a place of the order enlarges least and that can take it; -1 if none can.
 
     The window of candidates grows until one is found, or all classes are fewer than the rows of a larger one;
     `seen[c] == turn` marks classes already tried.
@@ -121,7 +121,7 @@ def merge_rest(space: Space, rows: Rows, classes: Classes, stop: Flag) -> bool:
             enter(space, rows, classes, slot, r)
     if slot >= 0:
         weigh(space, classes, slot)
-    while slot >= 0 and not keeps(space, classes.hist, slot, classes.size[slot]):
+    while slot >= 0 and not class_holds(space, classes.hist, slot, classes.size[slot]):
         nearest = nearest_class(space, classes, slot)
         if nearest < 0 or stop[0] != 0:
             return False

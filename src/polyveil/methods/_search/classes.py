@@ -161,7 +161,7 @@ def weigh(space: Space, classes: Classes, c: int) -> None:
 def box_without(space: Space, rows: Rows, classes: Classes, r: int, box: Codes, words: Bits, to: int) -> float:
     """The box of r's class without r, into box `to`; returns its loss.
 
-    Only where r stands at an edge must other members be looked at, and mostly one with the same value is soon found.
+    Only if r stands at an edge must other members be looked at, and mostly one with the same value is soon found.
     """
     attributes = len(space.shape)
     copy_box(space, classes.box, classes.words, as_int64(classes.member[r, CLASS]), box, words, to)

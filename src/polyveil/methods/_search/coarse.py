@@ -62,7 +62,7 @@ def _edges(start: IntArray, stop: IntArray, begin: int, end: int, width: int) ->
 
 
 def _given_away(judge: JudgeSpec, ranges: npt.NDArray[np.bool_], begin: int, floor_of: IntArray) -> float:
-    """Twice the greatest weight of range ends inside one bin; infinite where a range between edges has no share."""
+    """Twice the greatest weight of range ends inside one bin; infinite if a range between edges has no share."""
     inside = np.zeros(len(floor_of) + 1)
     down = np.append(floor_of, begin + len(floor_of))
     start, stop = judge.range_start[ranges], judge.range_stop[ranges]

@@ -111,7 +111,7 @@ def _kind(judge: JudgeSpec) -> str:
 
 
 def _stamp(kind: str) -> Path | None:
-    """The file that says that these sources were compiled on this kind of machine; None where there is no cache."""
+    """The file that says that these sources were compiled on this kind of machine; None if there is no cache."""
     folder = Path(arrange.stats.cache_path)  # type: ignore[attr-defined]
     known = hashlib.sha256(f"{numba.__version__} {platform.python_version()} {platform.machine()} {SHARED}".encode())
     try:

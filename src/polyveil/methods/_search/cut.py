@@ -31,7 +31,7 @@ from polyveil.methods._search.space import (
     widen,
     width,
 )
-from polyveil.methods._search.tally import count_ranges, count_values, keeps
+from polyveil.methods._search.tally import class_holds, count_ranges, count_values
 from polyveil.methods._search.tree import counting_sort, cut_rows
 
 
@@ -163,6 +163,6 @@ def parts_hold(space: Space, rows: Rows, members: Codes, bounds: IntArray, parts
         for i in range(bounds[p], bounds[p + 1]):
             count_values(space, hist, 0, rows.tuple_of[members[i]], 1)
         count_ranges(space, hist, 0)
-        if not keeps(space, hist, 0, bounds[p + 1] - bounds[p]):
+        if not class_holds(space, hist, 0, bounds[p + 1] - bounds[p]):
             return False
     return True

@@ -32,7 +32,7 @@ from polyveil.methods._search.space import (
     widen,
     width,
 )
-from polyveil.methods._search.tally import count_ranges, count_row, count_values, distances, keeps
+from polyveil.methods._search.tally import class_holds, count_ranges, count_row, count_values, distances
 
 MANY_ROWS = 100
 """Divisions of fewer rows use all the closeness that is left."""
@@ -216,7 +216,7 @@ def mend(space: Space, tuples: IntArray, begin: IntArray, left: IntArray, stop: 
     count_ranges(space, hist, 0)
     count_ranges(space, hist, 1)
     for _ in range(min(begin[found], MOST_CHANGES)):
-        if keeps(space, hist, 0, on_left) and keeps(space, hist, 1, on_right):
+        if class_holds(space, hist, 0, on_left) and class_holds(space, hist, 1, on_right):
             return True
         if stop[0] != 0:
             return False
@@ -283,7 +283,7 @@ def sides_hold(space: Space, tuples: IntArray, begin: IntArray, left: IntArray) 
         count_values(space, hist, 1, tuples[x], begin[x + 1] - begin[x] - left[x])
     count_ranges(space, hist, 0)
     count_ranges(space, hist, 1)
-    return keeps(space, hist, 0, on_left) and keeps(space, hist, 1, begin[len(tuples)] - on_left)
+    return class_holds(space, hist, 0, on_left) and class_holds(space, hist, 1, begin[len(tuples)] - on_left)
 
 
 @njit

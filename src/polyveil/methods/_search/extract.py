@@ -15,7 +15,7 @@ from polyveil.methods._kernels.compiled import njit
 from polyveil.methods._kernels.judge import JudgeSpec
 from polyveil.methods._kernels.judge_spec import HELLINGER, KL
 from polyveil.methods._search.space import Counts, Flag, Rows, Space
-from polyveil.methods._search.tally import count_ranges, count_row, count_values, distances, keeps
+from polyveil.methods._search.tally import class_holds, count_ranges, count_row, count_values, distances
 from polyveil.methods._search.tree import Tree, grow_tree
 
 NEAR = 0.8
@@ -140,7 +140,7 @@ def take_out(space: Space, tuple_of: Codes, pool: Codes, floor: int, spare: Code
         spare[tuples[x]] = 0
     push = np.empty(space.width)
     while n >= floor and stop[0] == 0:
-        if keeps(space, hist, 0, n):
+        if class_holds(space, hist, 0, n):
             return n
         pressure(space, hist, 0, n, push)
         x = most_pressing(space, tuples, left, found, push)
@@ -172,7 +172,7 @@ def most_pressing(space: Space, tuples: IntArray, left: IntArray, found: int, pu
 
 @njit
 def sift_rows(space: Space, rows: Rows, order: Codes, floor: int, jitter: float, labels: Codes, stop: Flag) -> int:
-    """Grow a tree over all rows (permutes `order`) and walk it up; labels rows, -1 where left over at the root."""
+    """Grow a tree over all rows (permutes `order`) and walk it up; labels rows, -1 if left over at the root."""
     tree = grow_tree(space, rows.codes, order, jitter, stop)
     return walk_up(space, rows, order, tree, floor, labels, stop)
 

@@ -17,7 +17,7 @@ from polyveil.methods._search.classes import CLASS, Classes, empty_classes, give
 from polyveil.methods._search.extract import pressure
 from polyveil.methods._search.moves import Orders
 from polyveil.methods._search.space import Flag, Rows, Space, as_int64, box_loss, loss_with, numbers, widen
-from polyveil.methods._search.tally import count_ranges, count_row, count_values, keeps, workload
+from polyveil.methods._search.tally import class_holds, count_ranges, count_row, count_values, workload
 
 WINDOW = 24
 """Free rows looked at on either side of a member in every order."""
@@ -58,7 +58,7 @@ def grow_classes(space: Space, rows: Rows, orders: Orders, floor: int, stop: Fla
             add_member(space, rows, classes, c, r, floor)
             left = take_free(free, place, state, left, r)
             n_now = classes.size[c]
-            holds = n_now >= floor and keeps(space, classes.hist, c, n_now)
+            holds = n_now >= floor and class_holds(space, classes.hist, c, n_now)
             if holds or n_now >= LARGEST * floor or left == 0:
                 break
             found = add_candidates(orders, state, turn, number, r, pool, found)

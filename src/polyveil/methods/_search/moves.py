@@ -34,11 +34,11 @@ from polyveil.methods._search.space import (
     shuffle,
     widen,
 )
-from polyveil.methods._search.tally import count_row, keeps_changed, keeps_exchanged, workload
+from polyveil.methods._search.tally import count_row, holds_changed, holds_exchanged, workload
 from polyveil.methods._search.tree import random_order
 
 EXCHANGES = 6
-"""Members tried for an exchange where a move alone would break a model."""
+"""Members tried for an exchange if a move alone would break a model."""
 MOST_LIKE = 0.5
 """The share of candidates that are drawn from the rows most like a row; the others come from the orders."""
 CHEAPEST = 50
@@ -193,7 +193,7 @@ def try_move(
 ) -> float:
     """Move r into class c if the loss rises by less than `allowed` and both classes hold; returns the fall in loss.
 
-    Where only a model stands in the way, `exchange` tries some members of c in exchange for r.
+    If only a model stands in the way, `exchange` tries some members of c in exchange for r.
     """
     own = as_int64(classes.member[r, CLASS])
     widened = loss_with(space, rows.codes, r, classes.box, classes.words, c)
@@ -230,12 +230,12 @@ def can_leave(space: Space, rows: Rows, classes: Classes, r: int) -> bool:
     c = as_int64(classes.member[r, CLASS])
     if classes.size[c] == 1:
         return True
-    return keeps_changed(space, classes.hist, c, classes.size[c], classes.work, rows.tuple_of[r], -1)
+    return holds_changed(space, classes.hist, c, classes.size[c], classes.work, rows.tuple_of[r], -1)
 
 
 @njit
 def most_saved(space: Space, rows: Rows, classes: Classes, r: int) -> float:
-    """No less than what r's class would save without r: all that the attributes cost where r stands at an edge."""
+    """No less than what r's class would save without r: all that the attributes cost if r stands at an edge."""
     c = classes.member[r, CLASS]
     total = 0.0
     attributes = len(space.shape)
@@ -317,9 +317,9 @@ def can_exchange(space: Space, rows: Rows, classes: Classes, r: int, other: int)
         return True
     one, two = as_int64(classes.member[r, CLASS]), as_int64(classes.member[other, CLASS])
     hist, work = classes.hist, classes.work
-    if not keeps_exchanged(space, hist, one, classes.size[one], work, gone, come):
+    if not holds_exchanged(space, hist, one, classes.size[one], work, gone, come):
         return False
-    return keeps_exchanged(space, hist, two, classes.size[two], work, come, gone)
+    return holds_exchanged(space, hist, two, classes.size[two], work, come, gone)
 
 
 @njit

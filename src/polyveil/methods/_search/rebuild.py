@@ -1,7 +1,7 @@
 """Taking a few neighbouring classes apart and building them anew: large neighbourhood search (Shaw 1998).
 
 A class with loss is chosen at random, with some of its nearest neighbours. Their rows are pooled and sifted by a random
-tree, divided top-down, or grown anew where only sizes are judged. Rows left over are absorbed, and rows then move
+tree, divided top-down, or grown anew if only sizes are judged. Rows left over are absorbed, and rows then move
 between the new classes. A large class is divided alone. The result replaces the old classes if it has less loss - or,
 at a temperature above 0, not much more.
 """
@@ -49,7 +49,7 @@ POLISHES = 3
 DIVIDED = 0.2
 """The share of pools that are divided top-down instead of sifted bottom-up."""
 REGROWN = 0.8
-"""The share of the other pools that are grown anew where only sizes are judged."""
+"""The share of the other pools that are grown anew if only sizes are judged."""
 TRIES = 3
 JITTER = 0.5
 HASTE = 0.25
@@ -233,7 +233,7 @@ def polish(space: Space, rows: Rows, classes: Classes, scratch: Scratch) -> None
 
 @njit
 def replace(space: Space, classes: Classes, chosen: IntArray, pool: Codes, fresh: Classes) -> bool:
-    """Put fresh classes, over the rows of the pool, in place of the chosen ones; False where no slots are left."""
+    """Put fresh classes, over the rows of the pool, in place of the chosen ones; False if no slots are left."""
     found = fresh.spare[USED]
     needed = found - fresh.spare[EMPTY]
     if needed > len(chosen) + classes.spare[EMPTY] + len(classes.size) - classes.spare[USED]:

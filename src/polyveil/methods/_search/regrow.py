@@ -27,7 +27,7 @@ FAR = 0.5
 
 @njit
 def regrow(space: Space, rows: Rows, labels: Codes) -> int:
-    """Label rows anew, -1 where fewer than a class needs are left; returns the number of classes."""
+    """Label rows anew, -1 if fewer than a class needs are left; returns the number of classes."""
     box, words = np.empty((1, 2 * len(space.shape)), dtype=np.int32), np.empty((1, space.words), dtype=np.uint64)
     free = numbers(len(labels))
     left, found = len(labels), 0

@@ -26,12 +26,12 @@ from polyveil.methods._search.space import Flag, Rows, Space, copy_for_thread
 from polyveil.methods._search.tree import random_order
 
 PART_ROWS, PART_CLASSES = 8_192, 300
-"""Rows of a part, about; more where classes are so large that it would have fewer than so many."""
+"""Rows of a part, about; more if classes are so large that it would have fewer than so many."""
 ORDERS, FEW_ORDERS, FEW_MOVES = 8, 2, 5.0
 """Random orders for a round, and for one with no more than so many moves per row."""
 ORDER_JITTER = 0.7
 REACH, REACH_CLASSES = 300.0, 1.5
-"""How far away candidates are looked for on average, in rows of an order and, where that is more, in mean classes."""
+"""How far away candidates are looked for on average, in rows of an order and, if that is more, in mean classes."""
 FEWEST_PARTS, SHARED_ROWS = 2, 4_000
 """Parts of a table of at least so many rows, however large its classes."""
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

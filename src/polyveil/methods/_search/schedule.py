@@ -133,7 +133,7 @@ def search(
 ) -> tuple[Codes, float]:
     """Improve classes as much as the effort allows: the best labels found and their total loss.
 
-    Without `heat` no step raises the loss, and what a method arranged is changed only where that pays at once.
+    Without `heat` no step raises the loss, and what a method arranged is changed only if that pays at once.
     Seconds count from when the clock was made, or from now. `after` is the effort that the classes have had already.
     """
     with Clock(seconds_of(effort)) if clock is None else nullcontext(clock) as running:
@@ -278,7 +278,7 @@ def whole_searches(
 def heat_for(work: float) -> float:
     """The first temperature, as a share of the mean loss, of a search that has time for so much work per row.
 
-    What serves fast and whole searches, and between; none at all where the loss would not fall again.
+    What serves fast and whole searches, and between; none at all if the loss would not fall again.
     """
     if work < FEWEST_MOVES:
         return 0.0

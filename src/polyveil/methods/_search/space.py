@@ -76,7 +76,7 @@ class Space(NamedTuple):
     steps: FloatArray  # how much a row of a value changes its work at most; none if two constraints look at a value
     covers: IntArray  # value v is in the ranges counted at covers[covers[v]], ..., covers[covers[v + 1] - 1]
     caps: FloatArray  # greatest share per value, or none
-    other_constraints: JudgeSpec | None  # all constraints, where there are others than size, closeness and caps
+    other_constraints: JudgeSpec | None  # all constraints, if there are others than size, closeness and caps
     shares: FloatArray  # share of every value in the whole table
     spent: FloatArray  # room for one distance per closeness constraint
     words: int

@@ -1,10 +1,10 @@
 """Demands somewhat stricter than those asked for: their classes serve as well.
 
-A search ends a little better or worse by chance. Where a demand hardly binds, that chance alone could make a looser
-demand lose more than a stricter one, which nobody would understand. So where a stricter demand on a fixed ladder begins
+A search ends a little better or worse by chance. If a demand hardly binds, that chance alone could make a looser
+demand lose more than a stricter one, which nobody would understand. So if a stricter demand on a fixed ladder begins
 with hardly more loss, it is searched as well, as if it had been asked for, and the better classes are kept. An
 attribute that may be less close than another, but hardly ever is, is taken to be as close as it is: thresholds that do
-not matter then end in the same search, however loose they are. That is done for small tables, and where few rows have
+not matter then end in the same search, however loose they are. That is done for small tables, and if few rows have
 any loss; the searches run side by side.
 """
 
@@ -32,10 +32,10 @@ from polyveil.table.coded import CodedTable
 CLOSENESS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.0)
 SIZES = (2, 5, 10, 20, 50, 100)
 HARDLY_MORE, MOST = 1.1, 1
-"""A stricter demand is searched where the classes it starts from lose at most so many times those asked for; and how
+"""A stricter demand is searched if the classes it starts from lose at most so many times those asked for; and how
 many are searched at most."""
 HARDLY_BINDING, SETTLING = 0.02, 2
-"""A threshold hardly binds where a closer one breaks classes of so small a share of the rows; and the rounds in which
+"""A threshold hardly binds if a closer one breaks classes of so small a share of the rows; and the rounds in which
 classes found with it use what the looser one allows."""
 FEW, FEW_SHARE, HARDLY_MORE_OF_FEW, MOST_OF_FEW = 3000, 0.1, 1.5, 6
 """Up to so many rows with loss, and such a share of all, chance shows in tables of any size and is greater; a search is
@@ -94,7 +94,7 @@ def begin(
 def best_search(
     table: CodedTable, first: Beginning, effort: Effort | float, secret: int, clock: Clock, tell: Tell
 ) -> Codes:
-    """The best classes for the demand of `first` or, where chance may show, for a stricter one."""
+    """The best classes for the demand of `first` or, if chance may show, for a stricter one."""
     if isinstance(effort, str) and (table.rows <= SMALL or few_affected(table, first)):
         whole = effort != "fast"
         start = as_close_as_it_is(table, first, secret, clock, whole)

@@ -36,7 +36,7 @@ def count_values(space: Space, hist: Counts, i: int, sensitive_tuple: int, by: i
 
 @njit
 def count_ranges(space: Space, hist: Counts, i: int) -> None:
-    """Count the ranges of histogram i from its values: cheaper than row by row where values have many ranges."""
+    """Count the ranges of histogram i from its values: cheaper than row by row if values have many ranges."""
     if len(space.ranges) == 0:
         return
     upto = np.zeros(space.width + 1, dtype=np.int64)
@@ -47,7 +47,7 @@ def count_ranges(space: Space, hist: Counts, i: int) -> None:
 
 
 @njit
-def keeps(space: Space, hist: Counts, i: int, n: int) -> bool:
+def class_holds(space: Space, hist: Counts, i: int, n: int) -> bool:
     """Whether a class of n rows with histogram i holds."""
     if n < space.least:
         return False
@@ -112,7 +112,7 @@ def workload(space: Space, hist: Counts, i: int, n: int, work: FloatArray) -> No
 
 
 @njit
-def keeps_changed(space: Space, hist: Counts, i: int, n: int, work: FloatArray, sensitive_tuple: int, by: int) -> bool:
+def holds_changed(space: Space, hist: Counts, i: int, n: int, work: FloatArray, sensitive_tuple: int, by: int) -> bool:
     """Whether a class of n rows with histogram i holds with one row of a tuple more (`by` = 1) or less (-1).
 
     `work[i]` is what `workload` found. A row changes the work of a constraint by no more than the distance of its value
@@ -125,7 +125,7 @@ def keeps_changed(space: Space, hist: Counts, i: int, n: int, work: FloatArray, 
         return True
     if space.other_constraints is not None or len(space.caps) > 0 or len(space.steps) == 0:
         count_row(space, hist, i, sensitive_tuple, by)
-        found = keeps(space, hist, i, n)
+        found = class_holds(space, hist, i, n)
         count_row(space, hist, i, sensitive_tuple, -by)
         return found
     for s in range(space.places.shape[1]):
@@ -143,10 +143,10 @@ def keeps_changed(space: Space, hist: Counts, i: int, n: int, work: FloatArray, 
 
 
 @njit
-def keeps_exchanged(space: Space, hist: Counts, i: int, n: int, work: FloatArray, gone: int, come: int) -> bool:
+def holds_exchanged(space: Space, hist: Counts, i: int, n: int, work: FloatArray, gone: int, come: int) -> bool:
     """Whether a class of n rows with histogram i holds with one row of a tuple in place of one of another.
 
-    `work[i]` is what `workload` found. Only ranges with one of the two values in them change; where that leaves a
+    `work[i]` is what `workload` found. Only ranges with one of the two values in them change; if that leaves a
     distance too near its limit to tell, all is counted.
     """
     if space.other_constraints is None and len(space.caps) == 0:
@@ -166,7 +166,7 @@ def keeps_exchanged(space: Space, hist: Counts, i: int, n: int, work: FloatArray
             return True
     count_row(space, hist, i, gone, -1)
     count_row(space, hist, i, come, 1)
-    found = keeps(space, hist, i, n)
+    found = class_holds(space, hist, i, n)
     count_row(space, hist, i, come, -1)
     count_row(space, hist, i, gone, 1)
     return found
