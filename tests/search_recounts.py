@@ -14,7 +14,7 @@ from polyveil.methods._search.extract import sift_rows
 from polyveil.methods._search.rounds import no_flag
 from polyveil.methods._search.space import Rows, Space, make_space
 from polyveil.methods._search.tally import (
-    keeps,
+    class_holds,
 )
 from polyveil.models import KAnonymity, Model, TCloseness, attributes_of
 from polyveil.table.coded import CodedTable
@@ -37,7 +37,7 @@ def recounted(table: CodedTable, space: Space, rows: Rows, classes: Classes) -> 
             assert classes.loss[c] == pytest.approx(fresh.loss[c], abs=1e-12)
             assert (classes.hist[c] == fresh.hist[c]).all()
             assert classes.work[c] == pytest.approx(fresh.work[c], abs=1e-12)
-            assert keeps(space, classes.hist, c, classes.size[c])
+            assert class_holds(space, classes.hist, c, classes.size[c])
     _, numbered = np.unique(labels, return_inverse=True)
     assert total_loss(classes) / table.rows == pytest.approx(measure_loss(table, numbered).information_loss)
 

@@ -98,7 +98,7 @@ class Local(Engine):
         return Result(release.tables, release)
 
     def for_all(self, claim: Callable[..., None], example: Mapping[str, Any], **strategies: Any) -> None:
-        settings(max_examples=12)(given(**strategies)(claim))()
+        settings(max_examples=8)(given(**strategies)(claim))()
 
 
 class OnSpark(Engine):

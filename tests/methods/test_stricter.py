@@ -57,10 +57,10 @@ def loss(table: CodedTable, k: int, t: float, seed: int) -> float:
     return measure_loss(table, found.class_of_row).information_loss
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_loss_does_not_rise_where_a_demand_hardly_binds(seed: int) -> None:
     # Thresholds near each other, and so loose that they bind in few classes: what is left of chance would show here.
-    table = random_table(seed, rows=300)
+    table = random_table(seed, rows=160)
     losses = [loss(table, 5, t, seed) for t in (0.4, 0.5, 0.6, 0.8, 1.0)]
     assert all(looser <= 1.01 * stricter for stricter, looser in pairwise(losses)), losses
 
