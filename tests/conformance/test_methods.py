@@ -124,7 +124,7 @@ def test_every_model_holds_in_every_class_and_no_row_is_lost(
         claim,
         {**EXAMPLE, "which": 3 if name.startswith(MAY_REFUSE) else 0},
         seed=st.integers(0, 5000),
-        rows=st.integers(20, 120),
+        rows=st.integers(20, 90),
         k=st.integers(2, 6),
         t=st.floats(0.1, 0.9),
         which=st.integers(0, 3),
@@ -145,7 +145,7 @@ def test_a_seed_reproduces_the_partition(engine: Engine, name: str, options: dic
 
 @pytest.mark.parametrize(("name", "options"), [case[1:] for case in CASES if case[0] == "local"])
 def test_row_order_does_not_matter_to_the_guarantee(name: str, options: dict[str, Any]) -> None:
-    table = random_table(31, 80)
+    table = random_table(31, 50)
     models = demands(table, 0, 3, 0.6)
     for seed in range(3):
         shuffled = table.take(np.random.default_rng(seed).permutation(table.rows))

@@ -101,7 +101,7 @@ def test_a_seed_reproduces_the_classes() -> None:
 
 
 def test_more_effort_loses_less() -> None:
-    table = random_table(11, rows=250)
+    table = random_table(11, rows=150)
     task = task_for(table, *close(table, 3, 0.35))
     assert loss(table, sift(task, "balanced")) <= loss(table, sift(task, "fast"))
 
@@ -116,7 +116,7 @@ class Watching(Progress):
 
 
 def test_progress_shows_the_loss_falling() -> None:
-    table = random_table(2, rows=300)
+    table = random_table(2, rows=150)
     watching = Watching()
     task = replace(task_for(table, *close(table, 3, 0.4)), progress=watching)
     found = sift(task, "balanced")

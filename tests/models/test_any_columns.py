@@ -120,7 +120,7 @@ def test_verify_attack_and_check_agree_with_the_claim() -> None:
 
 
 def test_a_stricter_policy_than_the_release_keeps_is_found() -> None:
-    table = wide(600, seed=4, quasi=12)
+    table = wide(300, seed=4, quasi=12)
     release = polyveil.anonymize(table, asked(table.columns, 4, 2), seed=1)
     for k, columns in ((40, 2), (4, 12)):
         found = polyveil.verify(release, policy=asked(table.columns, k, columns))

@@ -61,7 +61,7 @@ def padded(draw: st.DrawFn, tree: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_groups_with_a_single_child_change_no_distance(data: st.DataObject) -> None:
     tree = data.draw(nested())
@@ -72,7 +72,7 @@ def test_groups_with_a_single_child_change_no_distance(data: st.DataObject) -> N
     assert all(value == pytest.approx(1.0) for pair, value in between(missing).items() if "None" in pair)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(st.data())
 def test_values_that_nobody_has_change_no_distance(data: st.DataObject) -> None:
     """Distances of the values in use are those of the tree in which only they stand."""
