@@ -145,7 +145,7 @@ def test_a_seed_reproduces_the_partition(engine: Engine, name: str, options: dic
 
 @pytest.mark.parametrize(("name", "options"), [case[1:] for case in CASES if case[0] == "local"])
 def test_row_order_does_not_matter_to_the_guarantee(name: str, options: dict[str, Any]) -> None:
-    table = random_table(31, 50)
+    table = random_table(31, 60)
     models = demands(table, 0, 3, 0.6)
     for seed in range(3):
         shuffled = table.take(np.random.default_rng(seed).permutation(table.rows))

@@ -161,10 +161,10 @@ def test_a_stricter_demand_that_has_fallen_behind_is_not_searched_on(monkeypatch
     first = begin(table, judge, secret=4)
     assert first.affected > FEW_SHARE * table.rows
     stricter_one = replace(first, loss=1.05 * first.loss, rng=np.random.default_rng(0))
-    assert not_behind([first, stricter_one], few=False) == [first]
-    assert not_behind([stricter_one, first], few=False) == [stricter_one, first]
+    assert not_behind([first, stricter_one]) == [first]
+    assert not_behind([stricter_one, first]) == [stricter_one, first]
     others = [replace(first, loss=share * first.loss) for share in (1.2, 0.9, 1.1, 1.0)]
-    assert not_behind([first, *others], few=True) == [first, others[1], others[3]]
+    assert not_behind([first, *others], left=3) == [first, others[1], others[3]]
     asked: list[tuple[Beginning, Any, Any]] = []
 
     def noted(start: Beginning, effort: Any, clock: Clock, tell: Tell, after: Any = None) -> Beginning:

@@ -98,7 +98,7 @@ def test_any_flipped_byte_is_seen(releases: dict[str, Path], kind: str, data: st
         assert "changed file" in failed(verify(release))
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(kind=st.sampled_from(["generalized", "sliced"]), data=st.data())
 def test_a_flipped_byte_with_a_repaired_checksum_breaks_nothing(
     releases: dict[str, Path], kind: str, data: st.DataObject
@@ -118,7 +118,7 @@ def test_a_folder_named_like_a_partition_adds_no_column(releases: dict[str, Path
     assert verify(place).holds
 
 
-@settings(max_examples=100)
+@settings(max_examples=60)
 @given(kind=st.sampled_from(["generalized as csv", "anatomized"]), data=st.data())
 def test_a_changed_text_with_a_repaired_checksum_breaks_nothing(
     releases: dict[str, Path], kind: str, data: st.DataObject
@@ -140,7 +140,7 @@ def test_a_changed_text_with_a_repaired_checksum_breaks_nothing(
             verify(release)
 
 
-@settings(max_examples=250)
+@settings(max_examples=150)
 @given(kind=st.sampled_from(sorted(RELEASES)), data=st.data())
 def test_a_manifest_with_any_part_replaced_is_refused_or_judged(
     releases: dict[str, Path], kind: str, data: st.DataObject

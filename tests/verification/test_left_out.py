@@ -58,7 +58,7 @@ def computed_rest(release: Release, name: str) -> dict[str | None, int]:
     return {value: count - there.get(value, 0) for value, count in stated.items() if count > there.get(value, 0)}
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.data())
 def test_a_reader_learns_nothing_of_rows_left_out_that_the_policy_forbids(data: st.DataObject) -> None:
     """By brute force: the share of any value in any group a reader can form, left-out rows included, is at most 1/l."""

@@ -44,8 +44,9 @@ SHORT: Effort = "fast"
 BEHIND = 1.03
 """A longer search first does what a short one does; a stricter demand that loses so many times as much by then is not
 searched on."""
-LEFT_OF_FEW = 3
-"""Searches that go on after the short one where few rows lose anything: the demand itself and those of least loss."""
+LEFT_OF_FEW, LEFT_OF_TINY = 3, 6
+"""Searches that go on after the short one if few rows lose anything, and in tables of few rows: the demand itself and
+those of least loss."""
 FEW_ROWS = 5000
 """A fast search looks at stricter demands in tables of up to so many rows."""
 SURELY_MORE = 3.0
@@ -108,13 +109,13 @@ def best_search(
     else:
         start, starts = first, [first, *(on_idle_cores(first, secret) if clock.seconds < math.inf else ())]
     after: Effort | None = None
-    few = few_affected(table, first)
+    left = LEFT_OF_TINY if table.rows <= TINY else LEFT_OF_FEW if few_affected(table, first) else None
     with ThreadPoolExecutor(CORES) as pool, Together(tell, clock.end, len(starts)) as told:
         share = 0.0
-        if isinstance(effort, str) and effort != SHORT and len(starts) > 1 and table.rows > TINY:
+        if isinstance(effort, str) and effort != SHORT and len(starts) > 1:
             after, share = SHORT, share_of(SHORT, effort, table.rows)
             begun = [pool.submit(searched, one, SHORT, clock, told.one(share)) for one in starts]
-            starts = not_behind([search.result() for search in begun], few)
+            starts = not_behind([search.result() for search in begun], left)
             told.expected -= (1.0 - share) * (len(begun) - len(starts))
         running = [pool.submit(searched, one, effort, clock, told.one(1.0 - share), after) for one in starts]
         found = [search.result() for search in running]
@@ -122,14 +123,15 @@ def best_search(
     return best.labels if start is first else settled(first, best.labels, best.loss, clock.stop)
 
 
-def not_behind(searches: list[Beginning], few: bool) -> list[Beginning]:
+def not_behind(searches: list[Beginning], left: int | None = None) -> list[Beginning]:
     """Those to search on: the demand itself, which comes first, and what does not lose clearly more than it by now.
 
-    If `few` rows lose anything, a short search tells less about a long one: then the best are searched on.
+    If few rows lose anything, a short search tells less about a long one: then the best are searched on, as many as
+    are to be `left`.
     """
     itself, *others = searches
-    if few:
-        return [itself, *sorted(others, key=attrgetter("loss"))[: LEFT_OF_FEW - 1]]
+    if left is not None:
+        return [itself, *sorted(others, key=attrgetter("loss"))[: left - 1]]
     return [itself, *(one for one in others if one.loss <= BEHIND * itself.loss)]
 
 
