@@ -14,6 +14,12 @@ PEOPLE = ROOT / "docs" / "how-to" / "people.md"
 LINKED = ROOT / "docs" / "how-to" / "linked-tables.md"
 
 
+def shown_in(name: str, page: Path) -> str:
+    """What stands between the marks of that name."""
+    found = re.search(rf"<!-- measured: {name} -->\n(.*?)<!-- end -->", page.read_text(encoding="utf-8"), re.DOTALL)
+    return found[1].strip() if found else ""
+
+
 def put(name: str, text: str, *pages: Path) -> None:
     """Replace what stands between the marks of that name."""
     for page in pages:
