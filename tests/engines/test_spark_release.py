@@ -193,7 +193,8 @@ def test_loss_on_adult_is_within_a_tenth_of_one_machine(spark: Any, shared_data:
     columns["hours-per-week"] = {"role": "sensitive", "type": "numeric", "t": 0.2}
     options = {"effort": "fast"} if method == "sift" else {}
     asked = {"version": 1, "columns": columns, "privacy": {"k": 5}, "method": {"name": method, **options}}
-    frame = frame if method == "mondrian" else frame.head(16_000)
+    if method == "sift":
+        frame = frame.head(16_000)  # half of the rows for half of the minutes; fewer in a block would lose more
     here = polyveil.anonymize(frame, asked, seed=1)
     there = polyveil.anonymize(on_spark(spark, frame), asked, seed=1, reading={"block_rows": 8000})
     assert there.manifest["method"]["found"]["blocks"] >= frame.height // 8000
