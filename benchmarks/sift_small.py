@@ -38,11 +38,11 @@ def main() -> None:
     asked = parser.parse_args()
     lost(60, 0)  # compiles
     print(" rows   loss all   loss best  worse  rises  seconds all  seconds best")
-    best = stricter.LEFT_OF_FEW, stricter.LEFT_OF_TINY
+    best = stricter.LEFT_OF_FEW, stricter.LEFT_OF_TINY, stricter.AGREEING
     for rows in map(int, asked.rows.split(",")):
         found = []
-        for left in ((ALL, ALL), best):
-            stricter.LEFT_OF_FEW, stricter.LEFT_OF_TINY = left
+        for left in ((ALL, ALL, ALL), best):
+            stricter.LEFT_OF_FEW, stricter.LEFT_OF_TINY, stricter.AGREEING = left
             began = time.process_time()
             losses = np.array([lost(rows, seed) for seed in range(asked.tables)])
             found.append((losses, time.process_time() - began))

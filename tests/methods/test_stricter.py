@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import groupby, pairwise
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from polyveil.methods._search.losses import losses
 from polyveil.methods._search.rounds import CORES, SHARED_ROWS
 from polyveil.methods._search.schedule import Tell
 from polyveil.methods._search.stricter import (
+    AGREEING,
     CLOSENESS,
     FEW_SHARE,
     MOST_OF_FEW,
@@ -167,8 +169,8 @@ def test_a_stricter_demand_that_has_fallen_behind_is_not_searched_on(monkeypatch
     assert not_behind([first, *others], left=3) == [first, others[1], others[3]]
     asked: list[tuple[Beginning, Any, Any]] = []
 
-    def noted(start: Beginning, effort: Any, clock: Clock, tell: Tell, after: Any = None) -> Beginning:
-        asked.append((start, effort, after))
+    def noted(start: Beginning, effort: Any, clock: Clock, tell: Tell, step: Any = None) -> Beginning:
+        asked.append((start, effort, step))
         tell(1.0, start.loss / table.rows)
         return start
 
@@ -177,12 +179,48 @@ def test_a_stricter_demand_that_has_fallen_behind_is_not_searched_on(monkeypatch
     told: list[float] = []
     best_search(table, first, "balanced", 4, Clock(), lambda done, loss: told.append(done))
     short, whole = asked[:2], asked[2:]
-    assert {(id(one), effort, after) for one, effort, after in short} == {
-        (id(one), "fast", None) for one in (first, stricter_one)
+    assert {(id(one), effort, step) for one, effort, step in short} == {
+        (id(one), "balanced", "short") for one in (first, stricter_one)
     }
-    assert whole == [(first, "balanced", "fast")]
+    assert whole == [(first, "balanced", "whole")]
     assert told == sorted(told)
     assert told[-1] == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "steps"),
+    [
+        ([3.0] * AGREEING + [4.0] * 3, ["short"]),
+        ([3.0] * (AGREEING - 1) + [4.0] * 4, ["short", "whole", "short", "whole", "twice"]),
+        ([4.0] * AGREEING + [3.0] * (AGREEING - 1), ["short", "whole", "short", "whole", "twice"]),
+    ],
+)
+def test_searches_of_few_rows_that_agree_are_all(
+    monkeypatch: pytest.MonkeyPatch, ends: list[float], steps: list[str]
+) -> None:
+    # Only searches for the very demand count: those for closer ones may go the same way because none of them binds.
+    table = random_table(3, rows=40)
+    judge = compile_constraints(models(table, 4, 0.6), attributes_of(table), table)
+    first = begin(table, judge, secret=4)
+    closer = [replace(first, judge=judge._replace(min_size=9), loss=3.0) for _ in range(AGREEING)]
+    asked: list[tuple[Any, int]] = []
+
+    def noted(start: Beginning, effort: Any, clock: Clock, tell: Tell, step: Any = None) -> Beginning:
+        tell(1.0, start.loss)
+        asked.append((step, start.judge.min_size))
+        return start if start.loss in (3.0, 4.0) else replace(start, loss=ends[0])
+
+    monkeypatch.setattr("polyveil.methods._search.stricter.nearly_free", lambda *_: iter(closer))
+    others = [replace(first, loss=loss) for loss in ends[1:]]
+    monkeypatch.setattr("polyveil.methods._search.stricter.begun_otherwise", lambda *_: iter(others))
+    monkeypatch.setattr("polyveil.methods._search.stricter.searched", noted)
+    told: list[float] = []
+    best_search(table, first, "balanced", 4, Clock(), lambda done, loss: told.append(done))
+    assert [step for step, _ in groupby(asked, key=itemgetter(0))] == steps
+    assert {size for _, size in asked} == ({4} if len(steps) == 1 else {4, 9})
+    assert told == sorted(told)
+    if len(steps) > 1:
+        assert told[-1] == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -18,6 +18,7 @@ This package's own method.
    demands somewhat stricter than those asked for are searched too where they begin with hardly more loss (one in tables
    of up to 50,000 rows, with `fast` 5,000, up to six if few rows lose anything), and as long as they do not fall behind
    or, of the six, are the two best: asking for less then does not lose more by chance. The searches run side by side.
+   Tables of up to 50 rows are searched from several beginnings. If four searches end alike, no other is tried.
 
 5. A thorough search of a table of up to 40 rows, or one by the clock with at least ten seconds, finds the best classes
    there are and proves it (see `exact`), unless that takes too long. It ends then, however many seconds are left.

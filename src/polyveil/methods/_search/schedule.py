@@ -22,6 +22,8 @@ from polyveil.methods._search.space import Rows, Space
 from polyveil.methods._search.start import LARGE, PASS, SMALL
 
 Effort = Literal["fast", "balanced", "thorough"]
+Step = Literal["short", "whole", "twice", "long"]
+"""What is done one after the other, the longer the greater the effort."""
 
 HOT, COLD = 1.2, 0.1
 """First temperatures as shares of the mean loss of rows with loss: rows change classes freely but not blindly; and what
@@ -38,9 +40,8 @@ FEW_MOVES, MOST_MOVES, ALL_MOVES, FEW_REBUILDS = 1.0, 30.0, 1_000_000, 0.05
 """Moves per row of a fast search: as many as make a million in all, within bounds - what takes seconds on a small table
 takes minutes on a large one; and the fewest rebuilds per class in one of its rounds."""
 TINY = 50
-"""In tables of so few rows, a fast search does what a balanced one does elsewhere, and a balanced one four times as
-much, from several beginnings: what chance loses there is a large share of all that is lost, and a search takes little
-time."""
+"""In tables of so few rows, an effort does a step more than elsewhere, from several beginnings: what chance loses there
+is a large share of all that is lost, and a search takes little time."""
 FEW_AFFECTED = 0.2
 """Rounds change rows that lose something. If these are a smaller share of all rows, there are as many attempts for each
 of them as at this share."""
@@ -86,38 +87,41 @@ def of_work(work: float, rebuilding: float) -> Round:
     return Round(moves_per_row=moves, rebuilds_per_class=rebuilding * moves)
 
 
-def schedule_of(effort: Effort, rows: int, after: Effort | None = None) -> tuple[Round, ...]:
+def schedule_of(effort: Effort, rows: int) -> tuple[Round, ...]:
     """The rounds of an effort: first those of the lesser ones, so that more effort never ends with more loss."""
-    return tuple(plan for step in steps_of(effort, after) for plan in own_rounds(step, rows, FEW_REBUILT))
+    return tuple(plan for step in steps_of(effort, rows) for plan in rounds_of(step, rows, FEW_REBUILT))
 
 
-def steps_of(effort: Effort, after: Effort | None = None) -> tuple[Effort, ...]:
-    """An effort and before it the lesser ones, the least first; without those done after another effort."""
-    steps: tuple[Effort, ...] = ("fast", "balanced", "thorough")
-    return steps[steps.index(after) + 1 if after else 0 : steps.index(effort) + 1]
+def steps_of(effort: Effort, rows: int) -> tuple[Step, ...]:
+    """The steps of an effort."""
+    steps: tuple[Step, ...] = ("short", "whole", "twice", "long") if rows <= TINY else ("short", "whole", "long")
+    efforts: tuple[Effort, ...] = ("fast", "balanced", "thorough")
+    return steps[: len(steps) - len(efforts) + efforts.index(effort) + 1]
 
 
-def share_of(part: Effort, effort: Effort, rows: int) -> float:
-    """The share of a lesser effort in the work of an effort."""
-    first, whole = (sum(work_of(plan) for plan in schedule_of(one, rows)) for one in (part, effort))
-    return first / whole
+def share_of(step: Step, effort: Effort, rows: int) -> float:
+    """The share of a step in the work of an effort."""
+    own, whole = (
+        sum(work_of(plan) for plan in plans)
+        for plans in (rounds_of(step, rows, FEW_REBUILT), schedule_of(effort, rows))
+    )
+    return own / whole
 
 
-def own_rounds(effort: Effort, rows: int, rebuilding: float) -> tuple[Round, ...]:
-    """The rounds that an effort adds to those of the lesser one."""
+def rounds_of(step: Step, rows: int, rebuilding: float) -> tuple[Round, ...]:
+    """The rounds of a step."""
     work = min(max(ALL_BALANCED / max(rows, 1), LEAST_BALANCED), MOST_BALANCED)
-    whole = (*cooling(of_work(work, rebuilding), 12), *([SETTLE] * 3))
-    if effort == "balanced":
-        return (*cooling(of_work(2.0 * work, rebuilding), 12), *([SETTLE] * 3)) if rows <= TINY else whole
-    if effort == "thorough":
+    if step == "whole":
+        return (*cooling(of_work(work, rebuilding), 12), *([SETTLE] * 3))
+    if step == "twice":
+        return (*cooling(of_work(2.0 * work, rebuilding), 12), *([SETTLE] * 3))
+    if step == "long":
         return (*cooling(of_work(2.0 * work, rebuilding), 40), *([SETTLE] * 6))
     moves = min(max(ALL_MOVES / max(rows, 1), FEW_MOVES), MOST_MOVES)
     if rows > LARGE:
         return (PASS, PASS, *cooling(Round(moves, FEW_REBUILDS), 1, COLD), PASS)
     first, second = cooling(of_work(moves / 2, rebuilding), 2, COLD)
-    if rows <= SMALL:
-        return (first, second, SETTLE, SETTLE, *(whole if rows <= TINY else ()))
-    return (PASS, first, PASS, second, PASS)
+    return (first, second, SETTLE, SETTLE) if rows <= SMALL else (PASS, first, PASS, second, PASS)
 
 
 def search(
@@ -129,15 +133,15 @@ def search(
     tell: Tell,
     heat: bool = True,
     clock: Clock | None = None,
-    after: Effort | None = None,
+    step: Step | None = None,
 ) -> tuple[Codes, float]:
     """Improve classes as much as the effort allows: the best labels found and their total loss.
 
     Without `heat` no step raises the loss, and what a method arranged is changed only if that pays at once.
-    Seconds count from when the clock was made, or from now. `after` is the effort that the classes have had already.
+    Seconds count from when the clock was made, or from now. With `step`, only that step of the effort is done.
     """
     with Clock(seconds_of(effort)) if clock is None else nullcontext(clock) as running:
-        return _search(space, rows, labels, effort, rng, tell, heat, running, after)
+        return _search(space, rows, labels, effort, rng, tell, heat, running, step)
 
 
 def _search(
@@ -149,7 +153,7 @@ def _search(
     tell: Tell,
     heat: bool,
     clock: Clock,
-    after: Effort | None,
+    step: Step | None,
 ) -> tuple[Codes, float]:
     n = len(labels)
     by_row = losses(space, rows, labels)
@@ -161,7 +165,7 @@ def _search(
     def now() -> State:
         return state_of(losses(space, rows, best), best, heat)
 
-    for done, plan in rounds(effort, clock, now, n, float((by_row > 0).mean()), after):
+    for done, plan in rounds(effort, clock, now, n, float((by_row > 0).mean()), step):
         if least <= 0.0 and not isinstance(effort, str):  # nothing to gain: the seconds left are not waited for
             break
         if least <= negligible or (settled and plan.start == 0.0 and isinstance(effort, str)):
@@ -204,7 +208,7 @@ def rounds(
     now: Callable[[], State],
     rows: int,
     affected: float,
-    after: Effort | None = None,
+    only: Step | None = None,
 ) -> Iterator[tuple[float, Round]]:
     """The rounds to do, each with the share of the work done after it; `affected` is the share of rows with loss.
 
@@ -213,11 +217,13 @@ def rounds(
     if isinstance(effort, (int, float)):
         yield from timed_rounds(clock, now)
         return
-    work = np.cumsum([work_of(plan, affected) for plan in shortened(schedule_of(effort, rows, after), affected)])
+    steps = steps_of(effort, rows) if only is None else (only,)
+    plans = tuple(plan for step in steps for plan in rounds_of(step, rows, FEW_REBUILT))
+    work = np.cumsum([work_of(plan, affected) for plan in shortened(plans, affected)])
     done = iter(work / work[-1])
-    for step in steps_of(effort, after):
+    for step in steps:
         mean, rebuilding = now()
-        for plan in shortened(own_rounds(step, rows, rebuilding), affected):
+        for plan in shortened(rounds_of(step, rows, rebuilding), affected):
             yield float(next(done)), replace(plan, start=mean * plan.start, end=mean * plan.end)
 
 

@@ -24,7 +24,7 @@ from polyveil.methods._kernels.judge import JudgeSpec, class_distances, sensitiv
 from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.losses import losses
 from polyveil.methods._search.rounds import CORES, SHARED_ROWS, improve
-from polyveil.methods._search.schedule import SETTLE, TINY, Effort, Tell, search, share_of
+from polyveil.methods._search.schedule import SETTLE, TINY, Effort, Step, Tell, search, share_of, steps_of
 from polyveil.methods._search.space import Flag, Rows, Space, copy_for_thread, make_space
 from polyveil.methods._search.start import PASS, SMALL, begin_by, best_start, other_ways, plain_cuts
 from polyveil.table.coded import CodedTable
@@ -40,13 +40,14 @@ classes found with it use what the looser one allows."""
 FEW, FEW_SHARE, HARDLY_MORE_OF_FEW, MOST_OF_FEW = 3000, 0.1, 1.5, 6
 """Up to so many rows with loss, and such a share of all, chance shows in tables of any size and is greater; a search is
 cheap then."""
-SHORT: Effort = "fast"
 BEHIND = 1.03
-"""A longer search first does what a short one does; a stricter demand that loses so many times as much by then is not
-searched on."""
+"""A stricter demand that loses so many times as much after the first step of a search is not searched on."""
 LEFT_OF_FEW, LEFT_OF_TINY = 3, 6
-"""Searches that go on after the short one if few rows lose anything, and in tables of few rows: the demand itself and
-those of least loss."""
+"""Searches that go on after the first step if few rows lose anything, and after the second in tables of few rows: the
+demand itself and those of least loss."""
+AGREEING = 4
+"""If so many searches for the same demand, begun in different ways, end with the same loss, none is likely to end with
+less: that is all."""
 FEW_ROWS = 5000
 """A fast search looks at stricter demands in tables of up to so many rows."""
 SURELY_MORE = 3.0
@@ -102,25 +103,63 @@ def best_search(
         whole = effort != "fast"
         start = as_close_as_it_is(table, first, secret, clock, whole)
         several = effort != "fast" or table.rows <= FEW_ROWS or few_affected(table, first)
-        starts = [start]
+        itself, closer = [start], list[Beginning]()
         if start.loss > 0.0:
-            starts += nearly_free(table, start, secret, clock, whole) if several else ()
-            starts += begun_otherwise(start, secret, clock.stop) if table.rows <= TINY else ()
+            closer += nearly_free(table, start, secret, clock, whole) if several else ()
+            itself += begun_otherwise(start, secret, clock.stop) if table.rows <= TINY else ()
     else:
-        start, starts = first, [first, *(on_idle_cores(first, secret) if clock.seconds < math.inf else ())]
-    after: Effort | None = None
-    left = LEFT_OF_TINY if table.rows <= TINY else LEFT_OF_FEW if few_affected(table, first) else None
-    with ThreadPoolExecutor(CORES) as pool, Together(tell, clock.end, len(starts)) as told:
-        share = 0.0
-        if isinstance(effort, str) and effort != SHORT and len(starts) > 1:
-            after, share = SHORT, share_of(SHORT, effort, table.rows)
-            begun = [pool.submit(searched, one, SHORT, clock, told.one(share)) for one in starts]
-            starts = not_behind([search.result() for search in begun], left)
-            told.expected -= (1.0 - share) * (len(begun) - len(starts))
-        running = [pool.submit(searched, one, effort, clock, told.one(1.0 - share), after) for one in starts]
-        found = [search.result() for search in running]
+        start, closer = first, []
+        itself = [first, *(on_idle_cores(first, secret) if clock.seconds < math.inf else ())]
+    with ThreadPoolExecutor(CORES) as pool, Together(tell, clock.end, len(itself) + len(closer)) as told:
+
+        def ended(some: list[Beginning], step: Step | None = None) -> list[Beginning]:
+            share = 1.0 if step is None or isinstance(effort, float | int) else share_of(step, effort, table.rows)
+            running = [pool.submit(searched, one, effort, clock, told.one(share), step) for one in some]
+            return [search.result() for search in running]
+
+        if not isinstance(effort, str):
+            found = ended(itself)
+        elif table.rows <= TINY:
+            found = ended_in_steps(effort, table.rows, [itself, closer], 2, LEFT_OF_TINY, ended, told)
+        else:
+            left = LEFT_OF_FEW if few_affected(table, first) else None
+            found = ended_in_steps(effort, table.rows, [itself + closer], 1, left, ended, told)
     best = min([*found, first], key=attrgetter("loss"))
     return best.labels if start is first else settled(first, best.labels, best.loss, clock.stop)
+
+
+def ended_in_steps(
+    effort: Effort,
+    rows: int,
+    groups: list[list[Beginning]],
+    together: int,
+    left: int | None,
+    ended: Callable[[list[Beginning], Step], list[Beginning]],
+    told: Together,
+) -> list[Beginning]:
+    """What searches end with: group after group does the first steps `together`, and the best do the others.
+
+    That is all as soon as searches agree.
+    """
+    steps = steps_of(effort, rows)
+    found: list[Beginning] = []
+    for group in groups:
+        for step in steps[:together]:
+            group = ended(group, step)
+            if agree(group):
+                return group
+        found += group
+    best = not_behind(found, left)
+    told.expected -= sum(share_of(step, effort, rows) for step in steps[together:]) * (len(found) - len(best))
+    for step in steps[together:]:
+        best = ended(best, step)
+    return best
+
+
+def agree(searches: list[Beginning]) -> bool:
+    """Whether so many searches for one demand end with the same least loss that none is likely to end with less."""
+    alike = [one.loss for one in searches if one.judge is searches[0].judge]
+    return sum(math.isclose(loss, min(alike)) for loss in alike) >= AGREEING
 
 
 def not_behind(searches: list[Beginning], left: int | None = None) -> list[Beginning]:
@@ -233,11 +272,9 @@ def allowed_stricter(table: CodedTable, first: Beginning) -> tuple[float, int]:
     return (HARDLY_MORE_OF_FEW, MOST_OF_FEW) if few_affected(table, first) else (HARDLY_MORE, MOST)
 
 
-def searched(
-    start: Beginning, effort: Effort | float, clock: Clock, tell: Tell, after: Effort | None = None
-) -> Beginning:
+def searched(start: Beginning, effort: Effort | float, clock: Clock, tell: Tell, step: Step | None = None) -> Beginning:
     """What a search that goes on would start from: the classes found and their loss."""
-    labels, loss = search(start.space, start.rows, start.labels, effort, start.rng, tell, clock=clock, after=after)
+    labels, loss = search(start.space, start.rows, start.labels, effort, start.rng, tell, clock=clock, step=step)
     return replace(start, labels=labels, loss=loss)
 
 
