@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import polars as pl
@@ -197,6 +198,29 @@ def test_a_servers_statistics_of_rows_that_were_deleted_are_refused(postgresql: 
     add = "INSERT INTO release_2026.\"table\" (town) SELECT 'Alice has flu' FROM generate_series(1, 50)"
     postgresql.run(add, "ANALYZE", "DELETE FROM release_2026.\"table\" WHERE town = 'Alice has flu'")
     assert "extra objects" in refused_for(verify(postgresql.release_url()))
+
+
+def test_a_servers_statistics_of_the_released_rows_are_no_forgery(postgresql: Database) -> None:
+    """A server makes them by itself, a minute after the release was written."""
+    day = pl.lit(datetime(2026, 2, 28, 12, 30, tzinfo=UTC)) + pl.duration(hours=pl.int_range(pl.len()) % 7)
+    more = {
+        "insured": pl.int_range(pl.len()) % 3 == 0,
+        "visits": pl.int_range(pl.len()) % 5 - 2,
+        "weight": (pl.int_range(pl.len()) % 5 - 2) / 3,
+        "day": day.dt.date(),
+        "moment": day,
+        "local": day.dt.replace_time_zone(None),
+        "hour": day.dt.time(),
+        "said": pl.Series(["", " padded ", "NULL", 'a "b", c', "{a}", "back\\slash", "O'Hara", None] * 30),
+    }
+    asked = policy("generalized", "parquet")
+    asked["columns"] |= {name: {"role": "insensitive"} for name in more}
+    polyveil.anonymize(people().with_columns(**more), asked, out=postgresql.release_url(), seed=1)
+    postgresql.run("ANALYZE")
+    listed = postgresql.run("SELECT attname::text FROM pg_stats WHERE schemaname = 'release_2026'")
+    assert set(more) <= {name for (name,) in listed}
+    found = verify(postgresql.release_url())
+    assert found.holds, found.failures
 
 
 @pytest.mark.parametrize(

@@ -178,7 +178,8 @@ class PostgresqlSession(SqlSession):
                 "WHERE schemaname = $1 AND tablename = $2 AND attname = $3 UNION "
                 "SELECT unnest(histogram_bounds::text::text[]) FROM pg_stats "
                 "WHERE schemaname = $1 AND tablename = $2 AND attname = $3 "
-                f"EXCEPT SELECT {cell}::text FROM {name} LIMIT 1"
+                # As a part of an array as well: on its own a truth value is written as true, there as t.
+                f"EXCEPT SELECT (ARRAY[{cell}]::text::text[])[1] FROM {name} LIMIT 1"
             )
             if self._rows(known, schema, table, column):
                 return True
