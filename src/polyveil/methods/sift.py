@@ -5,7 +5,8 @@ This package's own method.
 1. The table is begun with plain cuts top-down, which hold whenever they are stopped. Other ways are tried on some of
    the rows: a tree walked from the leaves up, each node taking the largest class that satisfies every model out of
    what its children left over; the rows divided top-down; and, best where there are many quasi-identifiers, classes
-   grown from seeds. Those that lose least, and for which there is time, are used on all rows; the best is kept.
+   grown from seeds. Those that lose least, and for which there is time, are used on all rows; the best is kept. By
+   effort, all ways are tried on all rows of a table of up to 50,000 rows with sensitive columns.
 2. Rows left over are absorbed one by one by the class they enlarge least, or merged if they must be.
 3. Classes are improved: rows move to other classes or change places, alone or all rows at one edge of a class at once,
    neighbouring classes are pooled and built anew, the smaller the more often. Half of the candidates are among the
@@ -16,9 +17,9 @@ This package's own method.
    each core then.
 4. In tables of up to 50,000 rows, a closeness that hardly binds is taken to be as close as the classes are anyway. And
    demands somewhat stricter than those asked for are searched too where they begin with hardly more loss (one in tables
-   of up to 50,000 rows, with `fast` 5,000, up to six if few rows lose anything), and as long as they do not fall behind
-   or, of the six, are the two best: asking for less then does not lose more by chance. The searches run side by side.
-   Tables of up to 50 rows are searched from several beginnings. If four searches end alike, no other is tried.
+   of up to 50,000 rows, with `fast` 20,000; up to six if few rows lose anything), and as long as they do not fall
+   behind or, of the six, are the two best: asking for less then does not lose more by chance. The searches run side by
+   side. Tables of up to 50 rows are searched from several beginnings. If four searches end alike, no other is tried.
 
 5. A thorough search of a table of up to 40 rows, or one by the clock with at least ten seconds, finds the best classes
    there are and proves it (see `exact`), unless that takes too long. It ends then, however many seconds are left.
@@ -50,7 +51,7 @@ from polyveil.methods._search.clock import Clock
 from polyveil.methods._search.compiling import compile_exact, compile_side_by_side
 from polyveil.methods._search.estimate import in_words, seconds_for, time_left
 from polyveil.methods._search.schedule import Effort, Tell, seconds_of
-from polyveil.methods._search.stricter import FEW_ROWS, begin, best_search, moved_once
+from polyveil.methods._search.stricter import begin, best_search, moved_once
 from polyveil.methods.base import Method, Options, Task
 from polyveil.methods.mondrian import Mondrian, MondrianOptions
 from polyveil.models import AnyColumns
@@ -61,6 +62,8 @@ __all__ = ["Sift", "SiftOptions", "report_loss", "seconds_for"]
 FEWEST, PROVING, PROOF = 40, 10.0, 0.3
 """Tables of up to so many rows are grouped exactly by a thorough search, if that can be proven; and by one that has at
 least so many seconds, of which this share is for the proof."""
+CHEAP = 5000
+"""A fast search that another step goes on with only begins in tables of more rows."""
 EVERY = 0.2
 """Seconds between two lines of progress while these are looked for."""
 Seconds = Annotated[float, Field(gt=0, le=1_000_000)]
@@ -115,9 +118,8 @@ class Sift(Method[SiftOptions]):
         basis = reachable_basis(task)
         if not basis.table.quasi:
             return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
-        only_begins = task.goes_on and effort == "fast" and basis.table.rows > FEW_ROWS
-        whole = effort in ("balanced", "thorough")
-        first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task), growing=only_begins, whole=whole)
+        only_begins = task.goes_on and effort == "fast" and basis.table.rows > CHEAP
+        first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task), growing=only_begins)
         if only_begins:
             labels = moved_once(first, clock.stop)
         else:

@@ -48,7 +48,7 @@ demand itself and those of least loss."""
 AGREEING = 4
 """If so many searches for the same demand, begun in different ways, end with the same loss, none is likely to end with
 less: that is all."""
-FEW_ROWS = 5000
+FEW_ROWS = 20_000
 """A fast search looks at stricter demands in tables of up to so many rows."""
 SURELY_MORE = 3.0
 """A stricter demand is not looked at if plain cuts alone lose so many times as much with it."""
@@ -78,19 +78,17 @@ def begin(
     most_by_cuts: float = math.inf,
     tell: Callable[[float], None] = lambda loss: None,
     growing: bool = False,
-    whole: bool = False,
 ) -> Beginning:
     """The first classes; equal demands and secrets give equal ones. Plain cuts alone if these lose more than said.
 
-    `tell` is told the mean loss of plain cuts as soon as there are any. `growing` tries no other way than growth,
-    `whole` tries the ways on all rows of a small table.
+    `tell` is told the mean loss of plain cuts as soon as there are any. `growing` tries no other way than growth.
     """
     rng, clock = np.random.default_rng(secret), Clock() if clock is None else clock
     space, rows = make_space(table, judge)
     labels, loss = by_cuts = plain_cuts(space, rows, clock)
     tell(loss / table.rows)
     if loss <= most_by_cuts:
-        labels = best_start(space, rows, rng, clock, by_cuts, growing, whole)
+        labels = best_start(space, rows, rng, clock, by_cuts, growing)
     by_row = losses(space, rows, labels)
     return Beginning(judge, space, rows, labels, loss, float(by_row.sum()), int((by_row > 0).sum()), rng)
 
@@ -100,12 +98,11 @@ def best_search(
 ) -> Codes:
     """The best classes for the demand of `first` or, if chance may show, for a stricter one."""
     if isinstance(effort, str) and (table.rows <= SMALL or few_affected(table, first)):
-        whole = effort != "fast"
-        start = as_close_as_it_is(table, first, secret, clock, whole)
+        start = as_close_as_it_is(table, first, secret, clock)
         several = effort != "fast" or table.rows <= FEW_ROWS or few_affected(table, first)
         itself, closer = [start], list[Beginning]()
         if start.loss > 0.0:
-            closer += nearly_free(table, start, secret, clock, whole) if several else ()
+            closer += nearly_free(table, start, secret, clock) if several else ()
             itself += begun_otherwise(start, secret, clock.stop) if table.rows <= TINY else ()
     else:
         start, closer = first, []
@@ -174,16 +171,14 @@ def not_behind(searches: list[Beginning], left: int | None = None) -> list[Begin
     return [itself, *(one for one in others if one.loss <= BEHIND * itself.loss)]
 
 
-def as_close_as_it_is(
-    table: CodedTable, first: Beginning, secret: int, clock: Clock | None = None, whole: bool = False
-) -> Beginning:
+def as_close_as_it_is(table: CodedTable, first: Beginning, secret: int, clock: Clock | None = None) -> Beginning:
     """The beginning of a demand in which no attribute is looser, beside the closest one, than the classes need it."""
     start, places = first, sensitive_matrix(table)
     while True:
         judge = _hardly_binding(start, places)
         if _key(judge) == _key(start.judge):
             return start
-        other = begin(table, judge, secret, clock, whole=whole)
+        other = begin(table, judge, secret, clock)
         if other.loss > HARDLY_MORE * start.loss:
             return start
         start = other
@@ -278,9 +273,7 @@ def searched(start: Beginning, effort: Effort | float, clock: Clock, tell: Tell,
     return replace(start, labels=labels, loss=loss)
 
 
-def nearly_free(
-    table: CodedTable, first: Beginning, secret: int, clock: Clock | None = None, whole: bool = False
-) -> Iterator[Beginning]:
+def nearly_free(table: CodedTable, first: Beginning, secret: int, clock: Clock | None = None) -> Iterator[Beginning]:
     """Beginnings of stricter demands that lose hardly more, each a step from another."""
     hardly_more, most = allowed_stricter(table, first)
     waiting, seen, found = [first], {_key(first.judge)}, 0
@@ -290,7 +283,7 @@ def nearly_free(
             if _key(judge) in seen or found >= most or (clock is not None and clock.is_over):
                 continue
             seen.add(_key(judge))
-            start = begin(table, judge, secret, clock, SURELY_MORE * from_here.by_cuts, whole=whole)
+            start = begin(table, judge, secret, clock, SURELY_MORE * from_here.by_cuts)
             if start.loss <= hardly_more * from_here.loss:
                 found += 1
                 waiting.append(start)
