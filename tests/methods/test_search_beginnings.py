@@ -17,10 +17,9 @@ from polyveil.methods._search.cut import parts_hold
 from polyveil.methods._search.divide import sort_numbers, total
 from polyveil.methods._search.extract import pressure, sift_rows, take_out
 from polyveil.methods._search.grow import cheapest
-from polyveil.methods._search.losses import losses
 from polyveil.methods._search.rounds import no_flag
 from polyveil.methods._search.space import Rows, Space
-from polyveil.methods._search.start import begin_by, beginnings, best_start, plain_cuts, regions_of, tried
+from polyveil.methods._search.start import begin_by, best_start, plain_cuts, regions_of
 from polyveil.methods._search.tally import (
     class_holds,
 )
@@ -123,30 +122,6 @@ def test_a_beginning_without_time_is_one_class(way: int) -> None:
     labels, loss = begin_by(space, rows, (way, space.least), 1, np.ones(1, dtype=np.uint8))
     assert set(labels) == {0}
     assert loss < np.inf
-
-
-@pytest.mark.parametrize("moving", [False, True])
-def test_a_way_begins_alike_whatever_others_are_tried_beside_it(moving: bool) -> None:
-    space, rows = space_of(random_table(4, rows=300), 4, 0.5)
-    every, ways = [np.arange(300)], beginnings(space)
-    assert {way for way, _ in ways} == {SIFT, DIVIDE, GROW}
-    found = tried(space, rows, every, ways, 7, moving, no_flag())[0]
-    for way, one in zip(ways, found, strict=True):
-        (alone,) = tried(space, rows, every, [way], 7, moving, no_flag())[0]
-        assert alone.labels.tolist() == one.labels.tolist()
-    grown = [one.labels.tolist() for way, one in zip(ways, found, strict=True) if way[0] == GROW]
-    assert len({str(labels) for labels in grown}) == len(grown) > 1
-
-
-def test_with_sensitive_columns_no_other_way_would_begin_with_less_loss(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("polyveil.methods._search.start.SOME", 60)  # as few rows tell little
-    space, rows = space_of(random_table(4, rows=600), 4, 0.3)
-    cuts, every = plain_cuts(space, rows, Clock()), [np.arange(600)]
-    first = int(np.random.default_rng(3).integers(2**31 - 1))  # as the beginning draws it
-    found = tried(space, rows, every, [*beginnings(space), (CUT, space.least)], first, True, no_flag())[0]
-    labels = best_start(space, rows, np.random.default_rng(3), Clock(), cuts)
-    assert losses(space, rows, labels).sum() == pytest.approx(min(one.loss for one in found))
-    assert min(one.loss for one in found) < cuts[1]
 
 
 @settings(max_examples=30, deadline=None)

@@ -5,8 +5,7 @@ This package's own method.
 1. The table is begun with plain cuts top-down, which hold whenever they are stopped. Other ways are tried on some of
    the rows: a tree walked from the leaves up, each node taking the largest class that satisfies every model out of
    what its children left over; the rows divided top-down; and, best where there are many quasi-identifiers, classes
-   grown from seeds. Those that lose least, and for which there is time, are used on all rows; the best is kept. By
-   effort, all ways are tried on all rows of a table of up to 50,000 rows with sensitive columns.
+   grown from seeds. Those that lose least, and for which there is time, are used on all rows; the best is kept.
 2. Rows left over are absorbed one by one by the class they enlarge least, or merged if they must be.
 3. Classes are improved: rows move to other classes or change places, alone or all rows at one edge of a class at once,
    neighbouring classes are pooled and built anew, the smaller the more often. Half of the candidates are among the
@@ -119,7 +118,8 @@ class Sift(Method[SiftOptions]):
         if not basis.table.quasi:
             return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
         only_begins = task.goes_on and effort == "fast" and basis.table.rows > CHEAP
-        first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task), growing=only_begins)
+        whole = effort in ("balanced", "thorough")
+        first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task), growing=only_begins, whole=whole)
         if only_begins:
             labels = moved_once(first, clock.stop)
         else:

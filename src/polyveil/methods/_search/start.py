@@ -6,9 +6,8 @@ the rows; those that lose least there are used on all of them, side by side, and
 
 from __future__ import annotations
 
-import math
 import time
-from operator import attrgetter
+from operator import itemgetter
 from typing import NamedTuple
 
 import numpy as np
@@ -42,8 +41,8 @@ CLOSER = 0.25
 """The share of the closeness allowed that regions may use up."""
 SOME, SOME_OF_MANY, SHORT, SOME_IN_SHORT = 4_000, 16_000, 10.0, 1_000
 """Rows on which beginnings are tried; those of tables that are not small; and those with fewer than so many seconds. A
-small table with sensitive columns is tried whole: few rows tell little about strict demands, and who asks for less then
-begins with no more loss. With seconds it is not, because on a wide table that alone might take them all."""
+small table that is searched by more effort than the least is tried whole: few rows tell little about strict demands.
+With seconds it is not, because on a wide table that alone might take them all."""
 CHOSEN, HARDLY_MORE, AFFORDED = 2, 1.05, 0.5
 """How many beginnings are used at most, how many times the least loss these may have, and the share of the time left
 that one of them may take."""
@@ -98,7 +97,7 @@ def plain_cuts(space: Space, rows: Rows, clock: Clock) -> tuple[Codes, float]:
     """The beginning that comes first: what it has reached when time is over is the answer if there is no other."""
     ways = [(CUT, space.least), (MEDIANS, space.least)]
     tries = tried(space, rows, [np.arange(len(rows.tuple_of))], ways, 0, False, clock.stop)[0]
-    return min(tries, key=attrgetter("loss"))[:2]
+    return min(tries, key=itemgetter(1))[:2]
 
 
 def best_start(
@@ -108,26 +107,25 @@ def best_start(
     clock: Clock,
     by_cuts: tuple[Codes, float],
     growing: bool = False,
+    whole: bool = False,
 ) -> Codes:
     """The labels of least loss among `by_cuts` and the other beginnings; in small tables after rows moved once.
 
-    If `growing`, classes grown from seeds are the only other beginning, unless the table is too large for that.
+    If `growing`, classes grown from seeds are the only other beginning, unless the table is too large for that. If
+    `whole`, beginnings of a small table are tried on all rows.
     """
     stop, n, seed = clock.stop, len(rows.tuple_of), int(rng.integers(2**31 - 1))
     labels, loss = by_cuts
-    ways: list[Way] = []
-    if growing and n <= LARGE:
+    if stop[0]:
+        ways = []
+    elif growing and n <= LARGE:
         ways = [(GROW, space.least)]
-    elif space.width > 0 and n <= SMALL and clock.seconds == math.inf and not stop[0]:
-        whole, ways = [np.arange(n)], [*beginnings(space), (CUT, space.least)]
-        best = min(tried(space, rows, whole, ways, seed, True, stop)[0], key=attrgetter("loss"))
-        return joined_labels(whole, [best.labels]) if best.loss < loss else labels
-    elif not stop[0]:
-        ways = chosen_ways(space, rows, rng, seed, clock)
+    else:
+        ways = chosen_ways(space, rows, rng, seed, clock, whole)
     if ways:
         regions = regions_of(space, rows, seed, stop)
         ways += [(CUT, space.least)] if len(regions) > 1 else []
-        found = [min(tries, key=attrgetter("loss")) for tries in tried(space, rows, regions, ways, seed, False, stop)]
+        found = [min(tries, key=itemgetter(1)) for tries in tried(space, rows, regions, ways, seed, False, stop)]
         if sum(one.loss for one in found) < loss:
             labels = joined_labels(regions, [one.labels for one in found])
     if n > SMALL or stop[0]:
@@ -135,11 +133,13 @@ def best_start(
     return improve(space, rows, labels, PASS, rng, stop)[0]
 
 
-def chosen_ways(space: Space, rows: Rows, rng: np.random.Generator, seed: int, clock: Clock) -> list[Way]:
+def chosen_ways(space: Space, rows: Rows, rng: np.random.Generator, seed: int, clock: Clock, whole: bool) -> list[Way]:
     """The ways that lose least on some of the rows after these have moved once, if there is time for them on all."""
     n, ways, number = len(rows.tuple_of), beginnings(space), SOME
     if n > SMALL:
         ways, number = [(SIFT, floors_for(space)[:2][-1]), (GROW, space.least)], SOME_OF_MANY
+    elif whole:
+        number = n
     if clock.seconds < SHORT:
         number = SOME_IN_SHORT
     if n > LARGE:
@@ -180,13 +180,11 @@ def tried(
 
     def work(number: int) -> Try:
         began = time.monotonic()
-        region, way = number // len(ways), ways[number % len(ways)]
-        # The same for a way whatever others there are, so that who asks for less begins with what others would.
-        members, own_seed = regions[region], int(np.random.default_rng([seed, region, *way]).integers(2**31 - 1))
+        members, way = regions[number // len(ways)], ways[number % len(ways)]
         own, here = copy_for_thread(space), Rows(rows.codes[members], rows.tuple_of[members])
-        labels, loss = begin_by(own, here, way, own_seed, stop)
+        labels, loss = begin_by(own, here, way, seed + number, stop)
         if loss < np.inf and moving:
-            labels, loss = improve_part(own, here, labels, PASS, own_seed, stop)
+            labels, loss = improve_part(own, here, labels, PASS, seed + number, stop)
         return Try(labels, loss, time.monotonic() - began)
 
     found = on_all_cores(work, len(regions) * len(ways), stop)

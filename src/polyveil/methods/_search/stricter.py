@@ -78,17 +78,19 @@ def begin(
     most_by_cuts: float = math.inf,
     tell: Callable[[float], None] = lambda loss: None,
     growing: bool = False,
+    whole: bool = False,
 ) -> Beginning:
     """The first classes; equal demands and secrets give equal ones. Plain cuts alone if these lose more than said.
 
-    `tell` is told the mean loss of plain cuts as soon as there are any. `growing` tries no other way than growth.
+    `tell` is told the mean loss of plain cuts as soon as there are any. `growing` tries no other way than growth,
+    `whole` tries the ways on all rows of a small table.
     """
     rng, clock = np.random.default_rng(secret), Clock() if clock is None else clock
     space, rows = make_space(table, judge)
     labels, loss = by_cuts = plain_cuts(space, rows, clock)
     tell(loss / table.rows)
     if loss <= most_by_cuts:
-        labels = best_start(space, rows, rng, clock, by_cuts, growing)
+        labels = best_start(space, rows, rng, clock, by_cuts, growing, whole)
     by_row = losses(space, rows, labels)
     return Beginning(judge, space, rows, labels, loss, float(by_row.sum()), int((by_row > 0).sum()), rng)
 
@@ -98,11 +100,12 @@ def best_search(
 ) -> Codes:
     """The best classes for the demand of `first` or, if chance may show, for a stricter one."""
     if isinstance(effort, str) and (table.rows <= SMALL or few_affected(table, first)):
-        start = as_close_as_it_is(table, first, secret, clock)
+        whole = effort != "fast"
+        start = as_close_as_it_is(table, first, secret, clock, whole)
         several = effort != "fast" or table.rows <= FEW_ROWS or few_affected(table, first)
         itself, closer = [start], list[Beginning]()
         if start.loss > 0.0:
-            closer += nearly_free(table, start, secret, clock) if several else ()
+            closer += nearly_free(table, start, secret, clock, whole) if several else ()
             itself += begun_otherwise(start, secret, clock.stop) if table.rows <= TINY else ()
     else:
         start, closer = first, []
@@ -171,14 +174,16 @@ def not_behind(searches: list[Beginning], left: int | None = None) -> list[Begin
     return [itself, *(one for one in others if one.loss <= BEHIND * itself.loss)]
 
 
-def as_close_as_it_is(table: CodedTable, first: Beginning, secret: int, clock: Clock | None = None) -> Beginning:
+def as_close_as_it_is(
+    table: CodedTable, first: Beginning, secret: int, clock: Clock | None = None, whole: bool = False
+) -> Beginning:
     """The beginning of a demand in which no attribute is looser, beside the closest one, than the classes need it."""
     start, places = first, sensitive_matrix(table)
     while True:
         judge = _hardly_binding(start, places)
         if _key(judge) == _key(start.judge):
             return start
-        other = begin(table, judge, secret, clock)
+        other = begin(table, judge, secret, clock, whole=whole)
         if other.loss > HARDLY_MORE * start.loss:
             return start
         start = other
@@ -273,7 +278,9 @@ def searched(start: Beginning, effort: Effort | float, clock: Clock, tell: Tell,
     return replace(start, labels=labels, loss=loss)
 
 
-def nearly_free(table: CodedTable, first: Beginning, secret: int, clock: Clock | None = None) -> Iterator[Beginning]:
+def nearly_free(
+    table: CodedTable, first: Beginning, secret: int, clock: Clock | None = None, whole: bool = False
+) -> Iterator[Beginning]:
     """Beginnings of stricter demands that lose hardly more, each a step from another."""
     hardly_more, most = allowed_stricter(table, first)
     waiting, seen, found = [first], {_key(first.judge)}, 0
@@ -283,7 +290,7 @@ def nearly_free(table: CodedTable, first: Beginning, secret: int, clock: Clock |
             if _key(judge) in seen or found >= most or (clock is not None and clock.is_over):
                 continue
             seen.add(_key(judge))
-            start = begin(table, judge, secret, clock, SURELY_MORE * from_here.by_cuts)
+            start = begin(table, judge, secret, clock, SURELY_MORE * from_here.by_cuts, whole=whole)
             if start.loss <= hardly_more * from_here.loss:
                 found += 1
                 waiting.append(start)
