@@ -61,8 +61,8 @@ __all__ = ["Sift", "SiftOptions", "report_loss", "seconds_for"]
 FEWEST, PROVING, PROOF = 40, 10.0, 0.3
 """Tables of up to so many rows are grouped exactly by a thorough search, if that can be proven; and by one that has at
 least so many seconds, of which this share is for the proof."""
-CHEAP = 5000
-"""A fast search that another step goes on with only begins in tables of more rows."""
+ONLY_BEGUN = 5000
+"""In tables of more rows, a fast search that something else goes on with only begins."""
 EVERY = 0.2
 """Seconds between two lines of progress while these are looked for."""
 Seconds = Annotated[float, Field(gt=0, le=1_000_000)]
@@ -117,7 +117,7 @@ class Sift(Method[SiftOptions]):
         basis = reachable_basis(task)
         if not basis.table.quasi:
             return partition_of(with_suppressed(np.zeros(basis.table.rows, dtype=np.int64), basis, task.table.rows))
-        only_begins = task.goes_on and effort == "fast" and basis.table.rows > CHEAP
+        only_begins = task.goes_on and effort == "fast" and basis.table.rows > ONLY_BEGUN
         whole = effort in ("balanced", "thorough")
         first = begin(basis.table, basis.judge, secret, clock, tell=_tell_first(task), growing=only_begins, whole=whole)
         if only_begins:

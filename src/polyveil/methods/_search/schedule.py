@@ -23,7 +23,7 @@ from polyveil.methods._search.start import LARGE, PASS, SMALL
 
 Effort = Literal["fast", "balanced", "thorough"]
 Step = Literal["short", "whole", "twice", "long"]
-"""What is done one after the other, the longer the greater the effort."""
+"""Parts of a search, done one after the other; the greater the effort, the more of them."""
 
 HOT, COLD = 1.2, 0.1
 """First temperatures as shares of the mean loss of rows with loss: rows change classes freely but not blindly; and what

@@ -47,7 +47,7 @@ LEFT_OF_FEW, LEFT_OF_TINY = 3, 6
 demand itself and those of least loss."""
 AGREEING = 4
 """If so many searches for the same demand, begun in different ways, end with the same loss, none is likely to end with
-less: that is all."""
+less, and no other is tried."""
 FEW_ROWS = 20_000
 """A fast search looks at stricter demands in tables of up to so many rows."""
 SURELY_MORE = 3.0
@@ -137,9 +137,9 @@ def ended_in_steps(
     ended: Callable[[list[Beginning], Step], list[Beginning]],
     told: Together,
 ) -> list[Beginning]:
-    """What searches end with: group after group does the first steps `together`, and the best do the others.
+    """What searches end with: group after group does the first steps, so many `together`, and the best do the others.
 
-    That is all as soon as searches agree.
+    As soon as searches of a group agree, no other step is done.
     """
     steps = steps_of(effort, rows)
     found: list[Beginning] = []
