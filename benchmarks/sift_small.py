@@ -3,9 +3,9 @@
     python benchmarks/sift_small.py [--tables 4] [--rows 20,50,60,150,300,600]
 
 Random tables of 20 to 600 rows, each at four closeness thresholds with k = 4. "all" searches every demand to the end,
-"best" those that are left after the first steps (`stricter.LEFT_OF_FEW` and `LEFT_OF_TINY`), and no more once some agree
-in a table of up to 50 rows (`stricter.AGREEING`). Shown are the mean loss, how many losses rise with "best", how many
-rise with a looser threshold, and processor seconds.
+"best" those that are left after the first steps (`stricter.LEFT_OF_FEW` and `LEFT_OF_TINY`), and no other once some
+agree in a table of up to 50 rows (`AGREEING`). Shown are the mean loss, how many losses rise with "best", how many rise
+with a looser threshold, and processor seconds.
 """
 
 from __future__ import annotations
